@@ -14,8 +14,6 @@
 
 mod code;
 pub mod compare;
-mod course;
-mod database;
 pub mod doctor;
 mod evidence;
 mod expectation;
@@ -32,12 +30,12 @@ mod student;
 mod verdict;
 
 pub use code::Code;
-pub use course::ActiveIntervals;
-pub use database::Database;
 pub use evidence::{Evidence, EvidenceSource, EvidenceUnit, Quantity};
 pub use expectation::{CapKind, Expectation, ExpectedCap, ExpectedPoint, LargerFigure, LargerVolume};
 pub use explain::{Explanation, explain_figures, explain_job, explain_observation, explain_together};
 pub use finding::{Finding, Remedy, Severity};
+pub use observation::ActiveIntervals;
+pub use observation::Database;
 pub use observation::{IntervalDemand, KnownFigure, Observation, averaged, has_others};
 pub use repeats::{JobSpread, Spread, repeats};
 pub use verdict::{Verdict, analyse, distrusted};

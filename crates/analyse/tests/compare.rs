@@ -7,7 +7,7 @@ use analyse::compare::{
     Aspect, Basis, Caution, Comparison, ComparisonSettings, FigureComparison, Judgement, MismatchValue, More, Side,
     compare,
 };
-use record::{IntervalRecord, ModelCredits, ModelRecord, ModelStage, Run};
+use record::{BurstCredits, IntervalRecord, ModelRecord, Run, ServiceStage};
 use units::random::Random;
 
 use crate::loads::{SECOND_NS, Wander, latency, queue_full};
@@ -275,8 +275,8 @@ fn exhausted_credits_and_unsteady_runs_raise_cautions() {
     let mut random = Random::new(81, 0);
     let baseline = run(Seconds { count: 40, ..EVEN }, &mut random);
     let mut spent = baseline.clone();
-    let credits = ModelCredits { empty_at_ns: Some(SECOND_NS), ..ModelCredits::default() };
-    let stage = ModelStage { credits: Some(credits), ..ModelStage::default() };
+    let credits = BurstCredits { empty_at_ns: Some(SECOND_NS), ..BurstCredits::default() };
+    let stage = ServiceStage { credits: Some(credits), ..ServiceStage::default() };
     spent.model = Some(ModelRecord { stages: vec![stage], ..ModelRecord::default() });
     let cautions = compared(&baseline, &spent).jobs.remove(0).cautions;
     assert!(cautions.contains(&Caution::CreditsRanOut { side: Side::Candidate }), "{cautions:?}");

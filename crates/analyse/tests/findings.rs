@@ -494,19 +494,19 @@ fn headline_is_the_most_important_finding() {
 /// A run on a volume that bursts on credits.
 fn bursting(empty_at_ns: Option<u64>) -> record::Run {
     let mut run = queue_full(32, 1_000_000);
-    let held = |name: &str, delayed: u64| record::ModelStage {
+    let held = |name: &str, delayed: u64| record::ServiceStage {
         name: name.to_owned(),
         requests: 1_000_000,
         delayed,
         decided: delayed,
         delay_ns: delayed * delayed,
         utilisation: 1.0,
-        ..record::ModelStage::default()
+        ..record::ServiceStage::default()
     };
-    let credits = record::ModelCredits { bytes: false, most: 5.4e6, left: 5.39e6, spent_per_sec: 2_700.0, empty_at_ns };
+    let credits = record::BurstCredits { bytes: false, most: 5.4e6, left: 5.39e6, spent_per_sec: 2_700.0, empty_at_ns };
     // Neither delayed more than half of the operations; together they delayed nearly all.
     let (bucket, burst) = if empty_at_ns.is_some() { (490_000, 480_000) } else { (0, 900_000) };
-    let base = record::ModelStage { utilisation: 10.0, credits: Some(credits), ..held("volume IOPS", bucket) };
+    let base = record::ServiceStage { utilisation: 10.0, credits: Some(credits), ..held("volume IOPS", bucket) };
     run.model =
         Some(record::ModelRecord { stages: vec![base, held("burst IOPS", burst)], ..record::ModelRecord::default() });
     run
@@ -526,7 +526,7 @@ fn burst_reports_how_long_its_credits_last() {
 fn limit_reached_at_the_knee_is_reported() {
     let of = |utilisation: f64| {
         let mut run = queue_full(2, 1_000_000);
-        let stage = record::ModelStage { requests: 1000, utilisation, ..record::ModelStage::default() };
+        let stage = record::ServiceStage { requests: 1000, utilisation, ..record::ServiceStage::default() };
         run.model = Some(record::ModelRecord { stages: vec![stage], ..record::ModelRecord::default() });
         verdict(&run).headline.code
     };

@@ -5,8 +5,8 @@ use analyse::{
     LargerFigure, LargerVolume, Observation, Remedy, explain_job, explain_observation, explain_together,
 };
 use record::{
-    DataKind, DepthSearchRecord, DiskUse, LatencyStats, ModelRecord, ModelStage, Quote, Quoted, RankRecord, Run,
-    RunOutcome, Unchecked, Verified,
+    DataKind, DepthSearchRecord, DiskUse, LatencyStats, ModelRecord, Quote, Quoted, RankRecord, Run, RunOutcome,
+    ServiceStage, Unchecked, Verified,
 };
 use units::PerKind;
 
@@ -96,7 +96,7 @@ fn exactly(value: f64) -> Option<KnownFigure> {
 
 /// Returns the findings about a run on a model with a stage that delayed this many of 1,000 operations.
 fn modelled(delayed: u64) -> Vec<Code> {
-    let stage = ModelStage { requests: 1000, delayed, decided: delayed, utilisation: 0.5, ..ModelStage::default() };
+    let stage = ServiceStage { requests: 1000, delayed, decided: delayed, utilisation: 0.5, ..ServiceStage::default() };
     changed(|run| run.model = Some(ModelRecord { stages: vec![stage], ..ModelRecord::default() }))
 }
 
@@ -705,7 +705,7 @@ fn run_longer_than_the_burst_needs_no_longer_run() {
 #[test]
 fn idling_modelled_job_gets_no_depth_advice() {
     let codes = |thinktime_ns: u64| {
-        let stage = ModelStage { requests: 1000, utilisation: 0.02, ..ModelStage::default() };
+        let stage = ServiceStage { requests: 1000, utilisation: 0.02, ..ServiceStage::default() };
         changed(|run| {
             run.model = Some(ModelRecord { stages: vec![stage], ..ModelRecord::default() });
             run.jobs[0].declared.thinktime_ns = thinktime_ns;

@@ -4,9 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use analyse::doctor::Purpose;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use engine::gate::{Permissions, Sharing, WriteGate};
 use job::SplitKind;
+use procedure::sweep::SweepRequest;
 use report::ResultFormat;
 
 use crate::{home, rank};
@@ -71,7 +74,7 @@ pub(crate) struct JobFileOptions {
     #[arg(long, value_name = "NAME", help_heading = "Workload")]
     pub(crate) section: Vec<String>,
     /// Print the resolved jobs, and do nothing
-    #[arg(long, alias = "explain", help_heading = "Workload")]
+    #[arg(long, help_heading = "Workload")]
     pub(crate) show_jobs: bool,
 }
 
@@ -86,10 +89,10 @@ pub(crate) struct RunCommandOptions {
     pub(crate) hosts: Option<u32>,
     /// What is divided among them; only [`SimOptions`] have it as an option.
     #[arg(skip)]
-    pub(crate) split: Option<WorkSplit>,
+    pub(crate) split: Option<SplitKind>,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
-    pub(crate) format: Format,
+    #[arg(long, value_parser = one_of(RUNS), default_value = "text", help_heading = "Output")]
+    pub(crate) format: ResultFormat,
     /// Write additional output to FILE: .json .html .csv .md .txt .prom .fio.json (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Vec<PathBuf>,
@@ -111,27 +114,6 @@ pub(crate) struct RunCommandOptions {
     pub(crate) common: CommonOptions,
 }
 
-/// What is divided among ranks.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum WorkSplit {
-    /// The amounts size and io_size
-    Size,
-    /// The files
-    Files,
-    /// The region of each file or device
-    Offsets,
-}
-
-impl From<WorkSplit> for SplitKind {
-    fn from(split: WorkSplit) -> Self {
-        match split {
-            WorkSplit::Size => Self::Size,
-            WorkSplit::Files => Self::Files,
-            WorkSplit::Offsets => Self::Offsets,
-        }
-    }
-}
-
 /// Options of `fathom sim`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SimOptions {
@@ -141,10 +123,10 @@ pub(crate) struct SimOptions {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(job::PlanHosts::MAX)), help_heading = "Workload")]
     pub(crate) hosts: Option<u32>,
     /// Divide the work of each job among the hosts that run it
-    #[arg(long, value_enum, help_heading = "Workload")]
-    pub(crate) split: Option<WorkSplit>,
+    #[arg(long, value_parser = one_of(SPLITS), help_heading = "Workload")]
+    pub(crate) split: Option<SplitKind>,
     /// Repeat for each value of a job option or a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V
-    #[arg(long, aliases = ["sweep", "over"], value_name = "KEY=RANGE", help_heading = "Workload")]
+    #[arg(long, value_name = "KEY=RANGE", help_heading = "Workload")]
     pub(crate) vary: Vec<String>,
     /// Simulate each Nth point only, from the Kth on: K/N, or auto in a job array; `fathom report` merges the shards
     #[arg(long, value_name = "K/N", requires = "vary", help_heading = "Workload")]
@@ -159,27 +141,14 @@ pub(crate) struct SimOptions {
     mut_arg("dry_run", |dry_run| dry_run.help("Print what would be touched and for how long, and do nothing")),
 )]
 pub(crate) struct SweepOptions {
-    /// Use this modelled volume instead of the job's files
-    #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new(), help_heading = "Workload")]
-    pub(crate) on: Option<String>,
-    /// Highest queue depth [default: 1024, in virtual time 4096]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536), help_heading = "Search")]
-    pub(crate) depth_max: Option<u32>,
-    /// Target precision of the knee (half-width of its interval)
-    #[arg(long, value_name = "SHARE", default_value = "5%", help_heading = "Search")]
-    pub(crate) precision: String,
-    /// Time limit of all probes of one search [default: 60s; none in virtual time]
-    #[arg(long, alias = "budget", value_name = "TIME", help_heading = "Search")]
-    pub(crate) time_limit: Option<String>,
-    /// Search once for each value of a job option or a key of the volume: KEY=V,V,V or A..B (repeatable)
-    #[arg(long, aliases = ["over", "sweep"], value_name = "KEY=LIST", help_heading = "Workload")]
-    pub(crate) vary: Vec<String>,
+    #[command(flatten)]
+    pub(crate) request: SweepRequest,
     /// Search for each Nth value only, from the Kth on: K/N, or auto in a job array; `fathom report` merges the shards
     #[arg(long, value_name = "K/N", requires = "vary", help_heading = "Workload")]
     pub(crate) shard: Option<String>,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = TextOrJson::Text, help_heading = "Output")]
-    pub(crate) format: TextOrJson,
+    #[arg(long, value_parser = one_of(TEXT_OR_JSON), default_value = "text", help_heading = "Output")]
+    pub(crate) format: ResultFormat,
     /// Write additional output to FILE: .json .html .svg .csv .txt (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Vec<PathBuf>,
@@ -187,30 +156,6 @@ pub(crate) struct SweepOptions {
     pub(crate) job_files: JobFileOptions,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
-    /// Run a model in real time, as if it were a device
-    #[arg(long, help_heading = "Search")]
-    pub(crate) real_time: bool,
-}
-
-/// Formats of pages on standard output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PageFormat {
-    /// Text
-    Text,
-    /// JSON
-    Json,
-    /// Markdown
-    Md,
-}
-
-impl From<PageFormat> for ResultFormat {
-    fn from(format: PageFormat) -> Self {
-        match format {
-            PageFormat::Text => Self::Text,
-            PageFormat::Json => Self::Json,
-            PageFormat::Md => Self::Markdown,
-        }
-    }
 }
 
 /// Options of `fathom report`.
@@ -239,18 +184,8 @@ pub(crate) struct CatalogOptions {
     #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=100), help_heading = "Workload")]
     pub(crate) rwmixread: u8,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = TextOrJson::Text, help_heading = "Output")]
-    pub(crate) format: TextOrJson,
-}
-
-/// Text or JSON on standard output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TextOrJson {
-    /// Text
-    #[default]
-    Text,
-    /// JSON
-    Json,
+    #[arg(long, value_parser = one_of(TEXT_OR_JSON), default_value = "text", help_heading = "Output")]
+    pub(crate) format: ResultFormat,
 }
 
 /// Options of `fathom doctor`.
@@ -260,8 +195,8 @@ pub(crate) struct DoctorOptions {
     #[arg(value_name = "PATH|DEVICE")]
     pub(crate) things: Vec<String>,
     /// Check for this purpose only [default: both]
-    #[arg(long = "for", value_enum, value_name = "PURPOSE", help_heading = "Checks")]
-    purpose: Option<TuningGoal>,
+    #[arg(long = "for", value_parser = one_of(PURPOSES), value_name = "PURPOSE", help_heading = "Checks")]
+    pub(crate) purpose: Option<Purpose>,
     /// Report passed checks too
     #[arg(short = 'v', long, visible_alias = "verbose", help_heading = "Checks")]
     pub(crate) all: bool,
@@ -269,8 +204,8 @@ pub(crate) struct DoctorOptions {
     #[arg(long, value_name = "DIR", help_heading = "Checks")]
     pub(crate) root: Option<PathBuf>,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = PageFormat::Text, help_heading = "Output")]
-    pub(crate) format: PageFormat,
+    #[arg(long, value_parser = one_of(PAGES), default_value = "text", help_heading = "Output")]
+    pub(crate) format: ResultFormat,
     /// Write additional output to FILE: .json .md .txt (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Vec<PathBuf>,
@@ -279,63 +214,51 @@ pub(crate) struct DoctorOptions {
     pub(crate) checks: bool,
 }
 
-impl From<TextOrJson> for ResultFormat {
-    fn from(format: TextOrJson) -> Self {
-        match format {
-            TextOrJson::Text => Self::Text,
-            TextOrJson::Json => Self::Json,
-        }
-    }
-}
+/// A word of an option: the word, with aliases behind it, its help and its value.
+pub(crate) type OptionWord<T> = (&'static str, &'static str, T);
 
-impl DoctorOptions {
-    /// Returns the tuning goal, if one is given.
-    pub(crate) fn purpose(&self) -> Option<analyse::doctor::Purpose> {
-        self.purpose.map(|purpose| match purpose {
-            TuningGoal::Iops => analyse::doctor::Purpose::Iops,
-            TuningGoal::Throughput => analyse::doctor::Purpose::Throughput,
-        })
-    }
-}
+/// What is divided among ranks.
+pub(crate) const SPLITS: &[OptionWord<SplitKind>] = &[
+    ("size", "The amounts size and io_size", SplitKind::Size),
+    ("files", "The files", SplitKind::Files),
+    ("offsets", "The region of each file or device", SplitKind::Offsets),
+];
 
-/// Tuning goals of a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum TuningGoal {
-    /// Many small operations
-    Iops,
-    /// Large and sequential ones
-    Throughput,
-}
+/// Purposes for which settings are checked.
+const PURPOSES: &[OptionWord<Purpose>] = &[
+    ("iops", "Many small operations", Purpose::Iops),
+    ("throughput", "Large and sequential ones", Purpose::Throughput),
+];
 
-/// Formats of results on standard output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// Text, with a verdict at the end
-    Text,
-    /// Fathom's JSON
-    Json,
-    /// fio's text
-    Fio,
-    /// fio's JSON
-    FioJson,
-    /// fio's JSON with histograms
-    #[value(name = "fio-json+")]
-    FioJsonPlus,
-    /// fio's terse format
-    FioTerse,
-}
+pub(crate) const TEXT: OptionWord<ResultFormat> = ("text", "Text", ResultFormat::Text);
+pub(crate) const JSON: OptionWord<ResultFormat> = ("json", "JSON", ResultFormat::Json);
+pub(crate) const MARKDOWN: OptionWord<ResultFormat> = ("md", "Markdown", ResultFormat::Markdown);
+pub(crate) const TEXT_OR_JSON: &[OptionWord<ResultFormat>] = &[TEXT, JSON];
+/// Formats of pages.
+pub(crate) const PAGES: &[OptionWord<ResultFormat>] = &[TEXT, JSON, MARKDOWN];
+/// Formats of runs.
+const RUNS: &[OptionWord<ResultFormat>] = &[
+    TEXT,
+    JSON,
+    ("fio", "fio's text", ResultFormat::FioText),
+    ("fio-json", "fio's JSON", ResultFormat::FioJson),
+    ("fio-json+", "fio's JSON with histograms", ResultFormat::FioJsonPlus),
+    ("fio-terse", "fio's terse format", ResultFormat::FioTerse),
+];
 
-impl From<Format> for ResultFormat {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Text => Self::Text,
-            Format::Json => Self::Json,
-            Format::Fio => Self::FioText,
-            Format::FioJson => Self::FioJson,
-            Format::FioJsonPlus => Self::FioJsonPlus,
-            Format::FioTerse => Self::FioTerse,
-        }
-    }
+/// Parses one of some words.
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
+    words: &'static [OptionWord<T>],
+) -> impl TypedValueParser<Value = T> {
+    let values = words.iter().map(|(word, help, _)| {
+        let mut names = word.split(' ');
+        let value = PossibleValue::new(names.next().unwrap_or_default()).aliases(names);
+        if help.is_empty() { value } else { value.help(*help) }
+    });
+    PossibleValuesParser::new(values).try_map(|given| {
+        let found = words.iter().find(|(word, ..)| word.split(' ').any(|name| name == given));
+        found.map(|(.., value)| *value).ok_or("unknown word")
+    })
 }
 
 /// Whether progress is shown.

@@ -6,9 +6,10 @@ use std::time::Duration;
 use ::capture::{CaptureError, CaptureHost, CaptureOptions, KeptPart, capture, sample};
 use clap::Args;
 use procedure::ProcedureObserver;
+use report::ResultFormat;
 use report::capture::{CaptureProgress, CaptureSource, SampleProgress};
 
-use crate::args::{ProgressStyle, TextOrJson};
+use crate::args::{ProgressStyle, TEXT_OR_JSON, one_of};
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::outputs::print_text;
@@ -71,8 +72,8 @@ pub(crate) struct CaptureCommandOptions {
     #[arg(long, value_name = "SOURCE", value_parser = source, help_heading = "Capture")]
     source: Option<CaptureSource>,
     /// Format of standard output
-    #[arg(long, value_enum, default_value_t = TextOrJson::Text, help_heading = "Output")]
-    format: TextOrJson,
+    #[arg(long, value_parser = one_of(TEXT_OR_JSON), default_value = "text", help_heading = "Output")]
+    format: ResultFormat,
     /// Show progress on standard error
     #[arg(long, value_enum, default_value_t = ProgressStyle::Auto, help_heading = "Output")]
     progress: ProgressStyle,
@@ -146,8 +147,8 @@ pub(crate) fn command(options: &CaptureCommandOptions) -> Result<Exit, Exit> {
         host.0.close();
         let result = sampled.map_err(failed)?;
         let text = match options.format {
-            TextOrJson::Text => result.text(Terminal::stdout().style()),
-            TextOrJson::Json => result.json(),
+            ResultFormat::Json => result.json(),
+            _ => result.text(Terminal::stdout().style()),
         };
         let printed = print_text(&text);
         let failure = result.failure.map(Exit::environment).or_else(|| host.1.end().map(Exit::Signal));
@@ -157,8 +158,8 @@ pub(crate) fn command(options: &CaptureCommandOptions) -> Result<Exit, Exit> {
     host.0.close();
     let result = captured.map_err(failed)?;
     let text = match options.format {
-        TextOrJson::Text => result.text(Terminal::stdout().style()),
-        TextOrJson::Json => result.json(),
+        ResultFormat::Json => result.json(),
+        _ => result.text(Terminal::stdout().style()),
     };
     let printed = print_text(&text);
     Ok(match host.1.end() {

@@ -43,15 +43,15 @@ enum Command {
     /// Compare two runs, with confidence intervals
     #[command(
         override_usage = "fathom compare [OPTIONS] BASELINE CANDIDATE",
-        after_help = crate::compare::args::HELP
+        after_help = crate::compare::HELP
     )]
-    Compare(crate::compare::args::CompareOptions),
+    Compare(crate::compare::CompareOptions),
     /// Check a run against expectations, for CI
     #[command(
         override_usage = "fathom gate [OPTIONS] RUN --assert EXPECTATION...",
-        after_help = crate::gate::args::HELP
+        after_help = crate::gate::HELP
     )]
-    Gate(crate::gate::args::GateOptions),
+    Gate(crate::gate::GateOptions),
     /// Find host settings that limit a device
     #[command(override_usage = "fathom doctor [OPTIONS] [PATH|DEVICE]...", after_help = DOCTOR_HELP)]
     Doctor(DoctorOptions),
@@ -60,25 +60,25 @@ enum Command {
     Capture(crate::capture::CaptureCommandOptions),
     /// Explain what limited a result from any source, and what to change
     #[command(override_usage = "fathom explain [OPTIONS] [INPUT]...", after_help = EXPLAIN_HELP)]
-    Explain(crate::explain::args::ExplainOptions),
+    Explain(crate::explain::ExplainOptions),
     /// Describe the load that a trace shows, and convert traces
-    #[command(override_usage = "fathom trace [OPTIONS] FILE...", after_help = crate::trace::args::HELP)]
-    Trace(crate::trace::args::TraceOptions),
+    #[command(override_usage = "fathom trace [OPTIONS] FILE...", after_help = crate::trace::HELP)]
+    Trace(crate::trace::TraceOptions),
     /// Find the volume, size and machine for a load, by price
-    #[command(override_usage = "fathom plan [OPTIONS]", after_help = crate::plan::args::HELP)]
-    Plan(Box<crate::plan::args::PlanOptions>),
+    #[command(override_usage = "fathom plan [OPTIONS]", after_help = crate::plan::HELP)]
+    Plan(Box<crate::plan::PlanOptions>),
     /// List modelled volumes: limits, prices, sources, dates
     #[command(override_usage = "fathom catalog [OPTIONS] [VOLUME]", after_help = CATALOG_HELP)]
     Catalog(CatalogOptions),
     /// Run published benchmark procedures
-    #[command(override_usage = "fathom suite list | show NAME | run NAME [OPTIONS]", after_help = crate::suite::args::HELP)]
-    Suite(crate::suite::args::SuiteOptions),
+    #[command(override_usage = "fathom suite list | show NAME | run NAME [OPTIONS]", after_help = crate::suite::HELP)]
+    Suite(crate::suite::SuiteOptions),
     /// List, show, import and remove saved runs
-    #[command(override_usage = "fathom runs [COMMAND] [OPTIONS]", after_help = crate::runs::args::HELP)]
-    Runs(Box<crate::runs::args::RunsOptions>),
+    #[command(override_usage = "fathom runs [COMMAND] [OPTIONS]", after_help = crate::runs::HELP)]
+    Runs(Box<crate::runs::RunsOptions>),
     /// Serve a modelled volume as a disk, over NBD
-    #[command(override_usage = "fathom serve [VOLUME] [--export NAME=VOLUME]... [OPTIONS]", after_help = crate::serve::args::HELP)]
-    Serve(Box<crate::serve::args::ServeOptions>),
+    #[command(override_usage = "fathom serve [VOLUME] [--export NAME=VOLUME]... [OPTIONS]", after_help = crate::serve::HELP)]
+    Serve(Box<crate::serve::ServeOptions>),
     /// Write saved runs as a page with charts, or as tables and text
     #[command(override_usage = "fathom report RUN... [-o FILE]...", after_help = REPORT_HELP)]
     Report(ReportOptions),
@@ -89,8 +89,8 @@ enum Command {
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(crate::completions::CompletionsOptions),
     /// Show the manual: program, commands, job options
-    #[command(override_usage = "fathom man [PAGE] | --into DIR", after_help = crate::man::args::HELP)]
-    Man(crate::man::args::ManOptions),
+    #[command(override_usage = "fathom man [PAGE] | --into DIR", after_help = crate::man::HELP)]
+    Man(crate::man::ManOptions),
 }
 
 const TOP_HELP: &str = "\
@@ -397,28 +397,6 @@ mod tests {
         );
         assert_eq!(own, words("run --format json -o x.md --seed=3 --dry-run"));
         assert_eq!(jobs, words("a.fio --rw=read --bs 4k --name j"));
-    }
-
-    #[test]
-    fn options_accept_their_former_names() {
-        for line in [
-            "run --explain a.fio",
-            "sim --sweep iodepth=1,2 --explain a.fio",
-            "sweep --over bs=4k,8k --budget 5s --explain a.fio",
-            "explain a.json --expect aws/gp3",
-            "gate last --expect read.iops>=1 --expect-file a --anyway",
-            "compare a b --anyway",
-            "plan --iops 1 --size 1TiB --explain",
-            "suite run vultr --volume vultr/nvme-block --capacity 1g",
-            "serve aws/gp3 --store memory --way 0us --capacity 1g",
-        ] {
-            let (own, jobs) = split(&words(line), &Cli::command());
-            let parsed = Cli::try_parse_from(std::iter::once("fathom".into()).chain(own));
-            assert!(
-                parsed.is_ok() && !jobs.iter().any(|job| job.to_string_lossy().starts_with("--")),
-                "{line}: {jobs:?}"
-            );
-        }
     }
 
     #[test]

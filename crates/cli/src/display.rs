@@ -151,15 +151,7 @@ impl Observer for Display {
     fn progress(&mut self, now: &RunProgress) {
         self.events.progress(now);
         self.view().into_iter().for_each(|view| view.progress(now));
-        self.show_status(&progress::line(&progress::Progress {
-            fraction: now.fraction,
-            elapsed: now.elapsed,
-            eta: now.eta,
-            reads_back: now.reads_back,
-            iops: now.iops.iter().sum(),
-            bytes_per_second: now.bytes_per_second.iter().sum(),
-            errors: now.errors,
-        }));
+        self.show_status(&progress::line(now));
     }
 
     fn status(&mut self, run: &Run) {

@@ -13,7 +13,7 @@ use engine::gate::{Existing, create_output};
 use job::{Dialect, Eta, HostOptions, IdleProfile, Invocation, OutputFormat, Plan};
 use live::AggregateLog;
 use record::{Run, Unchecked};
-use report::fio::{self, FioFormat, FioOptions, FioVersion, Terse};
+use report::fio::{self, FioOptions, FioVersion, Terse};
 use report::progress::{FioProgress, fio_letter, fio_line};
 use runner::{Observer, RunOptions, RunProgress, Runner, WorkerPlan, requested};
 
@@ -189,7 +189,7 @@ fn refuse(problems: impl IntoIterator<Item = impl Display>) -> Exit {
 /// Destinations and formats of results.
 struct FioOutput {
     file: Option<File>,
-    formats: Vec<FioFormat>,
+    formats: Vec<OutputFormat>,
     options: FioOptions,
     bandwidth: Option<AggregateLog>,
     problem: Option<String>,
@@ -208,12 +208,6 @@ impl FioOutput {
         let file = host.output.as_ref().map(|path| {
             create_output(Path::new(path), Existing::Replace).map_err(|denied| format!("--output {path}: {denied}"))
         });
-        let formats = host.output_formats.iter().map(|format| match format {
-            OutputFormat::Terse => FioFormat::Terse,
-            OutputFormat::Json => FioFormat::Json,
-            OutputFormat::JsonPlus => FioFormat::JsonPlus,
-            OutputFormat::Normal => FioFormat::Normal,
-        });
         let terse = match host.terse_version {
             2 => Terse::V2,
             4 => Terse::V4,
@@ -222,7 +216,7 @@ impl FioOutput {
         };
         let options = FioOptions { terse, ..FioOptions::default() };
         let bandwidth = host.bandwidth_log.as_deref().map(AggregateLog::create).transpose()?;
-        Ok(Self { file: file.transpose()?, formats: formats.collect(), options, bandwidth, problem: None })
+        Ok(Self { file: file.transpose()?, formats: host.output_formats.clone(), options, bandwidth, problem: None })
     }
 
     fn write(&mut self, text: &str) {
@@ -238,7 +232,7 @@ impl FioOutput {
     /// Prints an error on standard error, and in the output file if that is text.
     fn report(&mut self, line: &str) {
         write_stderr(&format!("fio: {line}\n"));
-        if self.file.is_some() && self.formats == [FioFormat::Normal] {
+        if self.file.is_some() && self.formats == [OutputFormat::Normal] {
             self.write(&format!("fio: {line}\n"));
         }
     }
@@ -256,7 +250,7 @@ struct FioDisplay<'a> {
 
 impl<'a> FioDisplay<'a> {
     fn new(host: &HostOptions, plan: &Plan, workers: &[WorkerPlan], out: &'a mut FioOutput) -> Self {
-        let is_text = out.formats.contains(&FioFormat::Normal) && out.file.is_none();
+        let is_text = out.formats.contains(&OutputFormat::Normal) && out.file.is_none();
         let shows_eta = match host.eta {
             Eta::Always => true,
             Eta::Never => false,

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use crate::args::{RunCommandOptions, SimOptions, SweepOptions, WorkSplit};
-use crate::plan::args::PlanOptions;
-use crate::suite::args::{SuiteCommand, SuiteOptions};
+use job::SplitKind;
+
+use crate::args::{RunCommandOptions, SPLITS, SimOptions, SweepOptions, one_of};
+use crate::plan::PlanOptions;
+use crate::suite::{SuiteCommand, SuiteOptions};
 use crate::{rank, signals};
 
 /// Options of `fathom-fleet` for all commands.
@@ -20,8 +22,8 @@ pub(crate) struct FleetOptions {
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = signals::duration, global = true, help_heading = "Ranks")]
     pub(crate) rank_timeout: Duration,
     /// Divide the work of each job among the ranks that run it
-    #[arg(long, value_enum, global = true, help_heading = "Ranks")]
-    pub(crate) split: Option<WorkSplit>,
+    #[arg(long, value_parser = one_of(SPLITS), global = true, help_heading = "Ranks")]
+    pub(crate) split: Option<SplitKind>,
 }
 
 #[derive(Debug, Parser)]
@@ -67,7 +69,7 @@ impl FleetCommand {
     pub(crate) fn divides_simulations(&self) -> bool {
         match self {
             Self::Sim(_) | Self::Plan(_) => true,
-            Self::Sweep(options) => options.on.is_some() && !options.real_time,
+            Self::Sweep(options) => options.request.on.is_some() && !options.request.real_time,
             Self::Run(_) | Self::Suite(_) => false,
         }
     }
@@ -77,7 +79,7 @@ impl FleetCommand {
         let volume = match self {
             Self::Run(options) => options.on.as_ref(),
             Self::Suite(options) => match &options.command {
-                SuiteCommand::Run(options) => options.on.as_ref(),
+                SuiteCommand::Run(options) => options.request.on.as_ref(),
                 SuiteCommand::List(_) | SuiteCommand::Show(_) => None,
             },
             Self::Sim(options) => return options.vary.is_empty().then_some(ONE_SIMULATION),

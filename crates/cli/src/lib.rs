@@ -29,7 +29,6 @@ mod man;
 mod observers;
 mod options;
 mod outputs;
-mod parallel;
 mod plan;
 mod rank;
 mod report;

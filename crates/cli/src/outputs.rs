@@ -7,7 +7,7 @@ use engine::describe;
 use engine::gate::{ResultFile, claim_output};
 use report::{ResultDocument, ResultFormat, SheetStyle};
 
-use crate::args::{Format, RunCommandOptions};
+use crate::args::RunCommandOptions;
 use crate::exit::Exit;
 use crate::rank;
 use crate::terminal::Terminal;
@@ -88,13 +88,13 @@ pub(crate) fn deliver_and_print(files: &mut [Output], text: &str, document: Resu
 }
 
 /// Writes a result to every file, and prints it in a format.
-pub(crate) fn deliver_as(files: &mut [Output], document: ResultDocument<'_>, format: impl Into<ResultFormat>) -> Exit {
+pub(crate) fn deliver_as(files: &mut [Output], document: ResultDocument<'_>, format: ResultFormat) -> Exit {
     deliver_and_print(files, &printed(document, format), document)
 }
 
 /// Renders a result for standard output.
-pub(crate) fn printed(document: ResultDocument<'_>, format: impl Into<ResultFormat>) -> String {
-    document.render(format.into(), Terminal::stdout().style())
+pub(crate) fn printed(document: ResultDocument<'_>, format: ResultFormat) -> String {
+    document.render(format, Terminal::stdout().style())
 }
 
 /// Opens result files of a grid. Refuses options of single runs.
@@ -115,7 +115,7 @@ pub(crate) fn open_for_grid(options: &RunCommandOptions) -> Result<Vec<Output>, 
 
 /// Opens result files of several runs, which errors call `what`. Refuses formats of single runs.
 pub(crate) fn open_for_many(options: &RunCommandOptions, what: &str) -> Result<Vec<Output>, String> {
-    if !matches!(options.format, Format::Text | Format::Json) {
+    if !matches!(options.format, ResultFormat::Text | ResultFormat::Json) {
         return Err(format!("--format: {what} is printed as text or json"));
     }
     let of_one_run = |path: &&PathBuf| {

@@ -48,7 +48,7 @@ pub(crate) fn resolve_all(which: &str) -> Result<Vec<ResolvedRun>, String> {
         store.as_ref().map_or(Ok(Vec::new()), |store| store.series(which)).map_err(|error| error.to_string())?;
     match (store, series.is_empty()) {
         (Some(store), false) => {
-            let load = |entry: &store::Entry| store.load(&entry.id).map(ResolvedRun::from);
+            let load = |entry: &record::SavedRun| store.load(&entry.id).map(ResolvedRun::from);
             series.iter().map(load).collect::<Result<_, _>>().map_err(|error| error.to_string())
         }
         _ if is_file(which) => all_of_file(Path::new(which)),
@@ -141,7 +141,8 @@ impl From<StoredRun> for ResolvedRun {
 
 #[cfg(test)]
 mod tests {
-    use store::{RunKind, RunStore};
+    use record::RunKind;
+    use store::RunStore;
 
     use super::*;
 

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use device::{DeviceRunner, HostTraces, capacity};
 use engine::MonotonicClock;
@@ -17,7 +19,7 @@ use units::Nanos;
 use units::random::mix;
 
 use crate::exit::Exit;
-use crate::{home, parallel, rank, shutdown};
+use crate::{home, rank, shutdown};
 
 /// Creates the runner of a place. It writes only to targets that `gate` admits.
 pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> {
@@ -72,7 +74,7 @@ pub(crate) fn as_fio(readonly: bool) -> DeviceRunner {
 
 /// Creates a runner on modelled volumes in virtual time, with which runs are simulated on all processors.
 pub(crate) fn models() -> ModelRunner {
-    model(parallel::processors())
+    model(processors())
 }
 
 /// Creates a runner on modelled volumes in virtual time, of whose runs so many are simulated `at_once`.
@@ -122,7 +124,7 @@ pub(crate) fn procedure_host<'a>(
         source,
         runner,
         failures,
-        parallel: parallel::for_each,
+        parallel: for_each,
         read_volume: read_volumes,
         device_bytes,
         last_processor: engine::last_processor(),
@@ -216,4 +218,43 @@ pub(crate) fn failures(prepared: &dyn PreparedRun, completed: &CompletedRun) -> 
         );
     }
     lines
+}
+
+/// Returns how many calls run at a time, at most.
+pub(crate) fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Calls `work` with each number below `count`, on all processors.
+pub(crate) fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
+    let next = AtomicUsize::new(0);
+    let processors = processors().min(count);
+    thread::scope(|scope| {
+        for _ in 0..processors {
+            scope.spawn(|| {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    if index >= count {
+                        break;
+                    }
+                    work(index);
+                }
+            });
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_number_is_used_once() {
+        let calls: Vec<AtomicUsize> = (0..100).map(|_| AtomicUsize::new(0)).collect();
+        for_each(100, &|number| {
+            calls[number].fetch_add(1, Ordering::Relaxed);
+        });
+        assert!(calls.iter().all(|calls| calls.load(Ordering::Relaxed) == 1));
+        for_each(0, &|_| panic!("there are none"));
+    }
 }

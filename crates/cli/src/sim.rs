@@ -4,20 +4,19 @@ use job::SplitKind;
 use procedure::grid;
 use procedure::jobs::{VariedJobs, VariedPlace, around};
 use procedure::simulation::{GridSimulation, PointError, PreparedPoint};
-use record::{Note, Shard};
+use record::{Note, RunKind, Shard};
 use report::grid::GridDocument;
 use report::{ResultDocument, preview};
 use runner::{PreparedRun, RunOptions};
-use store::{RunKind, RunToSave};
+use store::RunToSave;
 
 use crate::args::{RunCommandOptions, SimOptions};
 use crate::exit::Exit;
-use crate::save;
 use crate::shards::PointDivision;
 use crate::signals::Signals;
 use crate::source::LocalSource;
 use crate::terminal::write_stderr;
-use crate::{argv, diagnostics, outputs, parallel, rank, run, runners, trial};
+use crate::{argv, diagnostics, outputs, rank, run, runners, save, trial};
 
 /// Simulates the jobs, or a grid of them with `--vary`.
 pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
@@ -50,7 +49,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     let (sections, around) = (options.job_files.section.as_slice(), around(options.on.as_deref()));
     let varied = VariedJobs { jobs, sections, around, outside: &source, place };
     let seeds = runners::seeds(options.common.seed);
-    let simulation = GridSimulation { jobs: varied, runner: &runners::models(), seeds, parallel: parallel::for_each };
+    let simulation = GridSimulation { jobs: varied, runner: &runners::models(), seeds, parallel: runners::for_each };
     let describe = |prepared: &dyn PreparedRun| match (options.job_files.show_jobs, options.common.dry_run) {
         (true, _) => preview::jobs(prepared.plan()),
         (false, true) => preview::prepared(prepared),

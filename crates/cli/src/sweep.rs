@@ -6,28 +6,32 @@ use job::{Job, Plan};
 use live::EventLog;
 use procedure::sweep::{PreparedSweep, SweepQuestion, SweepRequest, UNNAMED, search_all};
 use procedure::{ProcedureObserver, grid};
-use record::{Note, Run, RunOutcome, Shard};
+use record::{Note, Run, RunKind, RunOutcome, Shard};
 use report::sweep::SweepDocument;
 use report::{Event, ResultDocument, ResultFormat, preview};
-use store::{RunKind, RunToSave};
+use store::RunToSave;
 
 use crate::args::SweepOptions;
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::observers::RequestedObservers;
 use crate::outputs::{self, IN_FILES, Output};
-use crate::save;
 use crate::shards::PointDivision;
 use crate::signals::Signals;
 use crate::source::LocalSource;
-use crate::{argv, rank, runners, trial};
+use crate::{argv, rank, runners, save, trial};
 
 /// Checks the job, searches for the knee of each combination of settings, and saves and reports the curves.
 pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
     let source = LocalSource::default();
     let gate = options.common.gate();
     let runner = |place| runners::parallel_runner(place, &gate);
-    let request = request(options, jobs);
+    let request = SweepRequest {
+        jobs: jobs.to_vec(),
+        sections: options.job_files.section.clone(),
+        seeds: runners::seeds(options.common.seed),
+        ..options.request.clone()
+    };
     let host = runners::procedure_host(&source, &runner);
     outputs::claim(&options.output).map_err(Exit::usage)?;
     let question = SweepQuestion::read(&request, host).map_err(Exit::refused)?;
@@ -112,20 +116,6 @@ help: give several values of a setting with --vary, or run `fathom sweep`";
 fn identity(request: &SweepRequest, seed: Option<u64>) -> String {
     let SweepRequest { on, sections, precision, time_limit, depth_max, real_time, .. } = request;
     format!("{:?}", (on, sections, precision, time_limit, depth_max, real_time, seed))
-}
-
-fn request(options: &SweepOptions, jobs: &[String]) -> SweepRequest {
-    SweepRequest {
-        jobs: jobs.to_vec(),
-        sections: options.job_files.section.clone(),
-        on: options.on.clone(),
-        vary: options.vary.clone(),
-        precision: options.precision.clone(),
-        time_limit: options.time_limit.clone(),
-        depth_max: options.depth_max,
-        real_time: options.real_time,
-        seeds: runners::seeds(options.common.seed),
-    }
 }
 
 /// Returns the record of all probes of this process.

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use engine::gate::WriteGate;
 use job::{Dialect, JobArguments, JobWords, Plan, SplitKind};
 use procedure::jobs::around;
+use record::RunKind;
 use runner::{PreparedRun, Refusal, RunPlace, Runner, Seeds};
 use sim::model::{Use, used};
-use store::RunKind;
 
 use crate::args::RunCommandOptions;
 use crate::exit::Exit;

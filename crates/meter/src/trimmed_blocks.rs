@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::DataKind;
 
 /// Blocks whose trims are counted.
@@ -95,7 +96,7 @@ impl TrimmedBlocks {
 }
 
 /// Blocks by their state, and by the number of their trims.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrimmedBlockCounts {
     /// Blocks that were neither trimmed nor written.
     pub unwritten: u64,
@@ -108,10 +109,49 @@ pub struct TrimmedBlockCounts {
     /// Blocks of which a write failed first.
     pub write_failed: u64,
     /// Number of blocks that are not unwritten for each number of trims, which are counted until the first failure.
+    #[serde(serialize_with = "as_pairs", deserialize_with = "from_pairs")]
     pub trims: BTreeMap<u32, u64>,
 }
 
+fn as_pairs<S: Serializer>(trims: &BTreeMap<u32, u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(trims)
+}
+
+fn from_pairs<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<u32, u64>, D::Error> {
+    Ok(Vec::deserialize(deserializer)?.into_iter().collect())
+}
+
 impl TrimmedBlockCounts {
+    /// Returns the numbers of trims at percentiles. As in fio, unwritten blocks do not count: none if all are.
+    pub fn percentiles<'a>(&'a self, percents: &'a [f64]) -> impl ExactSizeIterator<Item = (f64, u32)> + 'a {
+        let percents = if self.trims.is_empty() { &[] } else { percents };
+        percents.iter().map(|percent| (*percent, self.trims_at(*percent)))
+    }
+
+    /// Returns the number of trims at a percentile by the nearest rank.
+    fn trims_at(&self, percent: f64) -> u32 {
+        let blocks: u64 = self.trims.values().sum();
+        let rank = ((percent / 100.0 * blocks as f64).ceil() as u64).clamp(1, blocks.max(1));
+        let mut below = 0;
+        let reaches = |(_, blocks): &(&u32, &u64)| {
+            below += **blocks;
+            below >= rank
+        };
+        self.trims.iter().find(reaches).map_or(0, |(trims, _)| *trims)
+    }
+
+    /// Returns the numbers of blocks in each state under fio's names.
+    #[must_use]
+    pub const fn states(&self) -> [(&'static str, u64); 5] {
+        [
+            ("unwritten", self.unwritten),
+            ("trimmed", self.trimmed),
+            ("written", self.written),
+            ("trim failure", self.trim_failed),
+            ("write failure", self.write_failed),
+        ]
+    }
+
     /// Adds the blocks of another worker.
     pub fn merge(&mut self, other: &Self) {
         self.unwritten += other.unwritten;
@@ -187,5 +227,14 @@ mod tests {
         sum.merge(&two.counts());
         assert_eq!((sum.trimmed, sum.trim_failed, sum.unwritten), (2, 1, 2));
         assert_eq!(sum.trims, BTreeMap::from([(0, 1), (1, 2)]));
+    }
+
+    #[test]
+    fn percentiles_are_of_the_nearest_rank() {
+        let record =
+            TrimmedBlockCounts { trims: BTreeMap::from([(0, 1), (3, 8), (90, 1)]), ..TrimmedBlockCounts::default() };
+        let at = |percent| record.trims_at(percent);
+        assert_eq!([0.0, 10.0, 10.1, 50.0, 90.0, 90.1, 100.0].map(at), [0, 0, 3, 3, 3, 90, 90]);
+        assert_eq!(TrimmedBlockCounts::default().percentiles(&[50.0]).len(), 0);
     }
 }

@@ -3,7 +3,7 @@
 use units::requests_in_flight;
 use volume::catalogue::{About, LatencyBasis};
 use volume::closed::{Cap, Load};
-use volume::spec::{LimitSource, PriceParts};
+use volume::spec::Price;
 use volume::{Jitter, Merging, Spec};
 
 /// A volume with a size, provisioned values and perhaps a machine.
@@ -105,33 +105,22 @@ pub struct MergingEffect {
     pub iops: f64,
 }
 
+/// Price of all volumes of a candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MonthlyCost {
-    /// Currency code: `USD`, `EUR`.
-    pub currency: String,
-    /// Total price.
-    pub per_month: f64,
+    /// Price in the currency of the provider.
+    pub price: Price,
     /// Total in US dollars, in which candidates are compared.
     pub usd_per_month: f64,
-    /// Components of the price.
-    pub parts: PriceParts,
-    /// Region in which it applies, if stated.
-    pub region: Option<String>,
     /// Requested region, if the price is published under another name.
     pub stands_for: Option<String>,
-    /// Source and date.
-    pub source: LimitSource,
-    /// Costs without a published price; if any, the price is a lower bound.
-    pub lacks: Option<String>,
-    /// Calculation of the price.
-    pub rule: String,
 }
 
 impl MonthlyCost {
     /// Reports whether the price is complete.
     #[must_use]
     pub const fn whole(&self) -> bool {
-        self.lacks.is_none()
+        self.price.lacks.is_none()
     }
 }
 

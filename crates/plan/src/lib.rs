@@ -17,7 +17,6 @@
 mod bisection;
 mod candidate;
 pub mod choice;
-mod exchange;
 mod judge;
 mod laws;
 mod need;
@@ -30,8 +29,8 @@ pub mod workload;
 pub use candidate::{
     Candidate, JitterComparison, JitterEffect, MergingEffect, MonthlyCost, Requirement, UnmetNeed, iops_per_cpu,
 };
-pub use exchange::Exchange;
 pub use laws::LatencyCache;
+pub use need::Exchange;
 pub use need::{Demand, Need};
 pub use rank::{Nearest, Ranking, rank, rank_by};
 pub use search::{candidates, machines, named, regions};

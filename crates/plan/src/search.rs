@@ -1,17 +1,13 @@
 //! Finds the smallest size of each volume that meets a need: bisection over the closed form.
 
-mod tried;
-
 use volume::CountedUnit;
-use volume::catalogue::{self, Bounds, BuiltinVolume, Machine, ResolvedVolume};
+use volume::catalogue::{self, About, Bounds, BuiltinVolume, Machine, ResolvedVolume};
 
 use crate::bisection::{bisect, lowest};
 use crate::candidate::{Candidate, MonthlyCost, Requirement, UnmetNeed, iops_per_cpu};
 use crate::judge::{ClosedFormResult, burst, jitter_effect, judge, merging_effect};
 use crate::laws::LatencyCache;
 use crate::need::{Demand, Need};
-use tried::SearchTrial;
-pub(crate) use tried::tried;
 
 /// Providers that are not sold; considered only when named.
 const NOT_SOLD: [&str; 1] = ["custom"];
@@ -510,22 +506,11 @@ impl PlanSearch<'_> {
         };
         let asked = self.need.region.as_ref().zip(price.region.as_ref());
         let copies = self.need.copies();
-        let volume::spec::PriceParts { capacity, iops, throughput, performance } = price.parts;
+        let usd = price.per_month * copies * self.need.exchange.usd_per(&price.currency)?;
         Some(MonthlyCost {
-            currency: price.currency.clone(),
-            per_month: price.per_month * copies,
-            usd_per_month: price.per_month * copies * self.need.exchange.usd_per(&price.currency)?,
-            parts: volume::spec::PriceParts {
-                capacity: capacity * copies,
-                iops: iops * copies,
-                throughput: throughput * copies,
-                performance: performance * copies,
-            },
-            region: price.region.clone(),
+            price: price.times(copies),
+            usd_per_month: usd,
             stands_for: asked.filter(|(asked, own)| !asked.eq_ignore_ascii_case(own)).map(|(asked, _)| asked.clone()),
-            source: price.source.clone(),
-            lacks: price.lacks.clone(),
-            rule: price.rule.clone(),
         })
     }
 
@@ -590,4 +575,66 @@ fn is_better(new: &Candidate, old: &Candidate) -> bool {
         (None, Some(_)) => false,
         (None, None) => new.spec.size < old.spec.size,
     }
+}
+
+/// Decides by a trial instead of the closed form whether a volume is enough.
+struct SearchTrial<'a> {
+    /// Tries a volume.
+    is_enough: &'a mut dyn FnMut(&volume::Spec) -> bool,
+    /// Volume with values near those that are enough.
+    near: &'a About,
+    /// Fraction of a value up to which it is found; zero to find it exactly.
+    resolution: f64,
+}
+
+/// Returns the smallest volume of a type that is enough by a trial. If none is, returns the largest that was tried.
+/// Variants of the type are tried in the order of their estimated prices, as long as one may be cheaper than the best.
+pub(crate) fn tried(
+    need: &Need,
+    (listed, keys): (&BuiltinVolume, &str),
+    start: &Need,
+    laws: &mut LatencyCache,
+    (is_enough, resolution): (&mut dyn FnMut(&volume::Spec) -> bool, f64),
+) -> Option<Candidate> {
+    let mut variants: Vec<(Candidate, Pairs)> = Vec::new();
+    let mut search = PlanSearch {
+        need: start,
+        listed,
+        demands: start.demands(),
+        given: given(need, listed, keys),
+        laws: &mut *laws,
+        trial: None,
+    };
+    for fixed in search.variants() {
+        variants.extend(search.smallest(&fixed).map(|found| (found, fixed)));
+    }
+    // The cheapest that may be enough comes first. The trial may need more of it than estimated, at a higher price than
+    // that of another variant.
+    let price = |one: &Candidate| one.known_price().map_or(f64::INFINITY, |price| price.usd_per_month);
+    variants.sort_by(|(a, _), (b, _)| {
+        let order = |one: &Candidate| (!one.failures.is_empty(), price(one));
+        order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let (mut best, mut last): (Option<Candidate>, Option<Candidate>) = (None, None);
+    for (near, fixed) in &variants {
+        if best.as_ref().is_some_and(|best| price(near) >= price(best)) {
+            continue;
+        }
+        let trial = SearchTrial { is_enough: &mut *is_enough, near: &near.about, resolution };
+        let mut search = PlanSearch {
+            need,
+            listed,
+            demands: Vec::new(),
+            given: given(need, listed, keys),
+            laws: &mut *laws,
+            trial: Some(trial),
+        };
+        let Some(found) = search.smallest(fixed) else { continue };
+        if !is_enough(&found.spec) {
+            last = Some(found);
+        } else if best.as_ref().is_none_or(|best| price(&found) < price(best)) {
+            best = Some(found);
+        }
+    }
+    best.or(last)
 }

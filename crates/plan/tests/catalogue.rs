@@ -21,7 +21,7 @@ fn the_best_is_the_cheapest_undominated_candidate() {
     let need = Need { iops: Some(15_000.0), capacity: Some(1 << 40), read_share: 0.7, ..Need::default() };
     let (found, ranking) = ranked(&need);
     let best = &found[ranking.best.unwrap()];
-    let price = |candidate: &Candidate| candidate.known_price().map(|money| money.per_month);
+    let price = |candidate: &Candidate| candidate.known_price().map(|money| money.price.per_month);
     assert!(
         ranking.meeting.iter().all(|index| price(&found[*index]).is_none_or(|other| other >= price(best).unwrap()))
     );
@@ -49,13 +49,13 @@ fn prices_have_components_and_one_region() {
     };
     let (found, _) = ranked(&need(""));
     let money = found[0].known_price().unwrap();
-    assert!((money.parts.capacity - 81.92).abs() < 1e-6 && (money.parts.iops - 60.0).abs() < 1e-6);
-    assert_eq!((money.region.as_deref(), money.source.date.as_str()), (Some("us-central1"), "2026-09-24"));
+    assert!((money.price.parts.capacity - 81.92).abs() < 1e-6 && (money.price.parts.iops - 60.0).abs() < 1e-6);
+    assert_eq!((money.price.region.as_deref(), money.price.source.date.as_str()), (Some("us-central1"), "2026-09-24"));
     assert!(ranked(&need("us-central1")).0[0].price.is_some());
     assert!(ranked(&need("europe-west4")).0[0].price.is_none());
     let west = Need { volumes: vec!["gcp/pd-ssd".to_owned()], ..need("europe-west4") };
     let money = ranked(&west).0.remove(0).price.unwrap();
-    assert_eq!((money.region.as_deref(), money.per_month), (Some("europe-west4"), 0.187 * 1_024.0));
+    assert_eq!((money.price.region.as_deref(), money.price.per_month), (Some("europe-west4"), 0.187 * 1_024.0));
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn the_best_is_confirmed_by_simulation_or_enlarged() {
 }
 
 fn price_of(candidate: &Candidate) -> f64 {
-    candidate.known_price().unwrap().per_month
+    candidate.known_price().unwrap().price.per_month
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub struct PlanWords {
     #[arg(long, value_enum, help_heading = "Load")]
     pub pattern: Option<PlanPattern>,
     /// Capacity: 2TiB, 500GB
-    #[arg(long, alias = "size", value_name = "SIZE", help_heading = "Requirements")]
+    #[arg(long, value_name = "SIZE", help_heading = "Requirements")]
     pub capacity: Option<String>,
     /// Upper bound on mean latency: 1ms
     #[arg(long, value_name = "TIME", help_heading = "Requirements")]
@@ -45,7 +45,7 @@ pub struct PlanWords {
     #[arg(long, value_name = "TIME", help_heading = "Requirements")]
     pub p99: Option<String>,
     /// Upper bound on the 99.9th percentile of latency
-    #[arg(long, alias = "p99.9", value_name = "TIME", help_heading = "Requirements")]
+    #[arg(long, value_name = "TIME", help_heading = "Requirements")]
     pub p999: Option<String>,
     /// Number of machines, each with its own volume
     #[arg(long, value_name = "N", help_heading = "Requirements")]
@@ -96,7 +96,7 @@ pub struct PlanWords {
     #[arg(long, value_enum, default_value_t = PlanLoop::Open, help_heading = "Load")]
     pub replay_loop: PlanLoop,
     /// Show the arithmetic and its sources
-    #[arg(long, alias = "explain", help_heading = "Calculation")]
+    #[arg(long, help_heading = "Calculation")]
     pub show_math: bool,
     /// Do not simulate: rely on the closed form
     #[arg(long, help_heading = "Calculation")]

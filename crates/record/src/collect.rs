@@ -6,41 +6,15 @@ use job::Job;
 use meter::{DirectionSummary, Latency};
 
 use crate::declared::Mixed;
-use crate::{Declared, DepthSearchRecord, JobEvidence, JobResult, Measured, ReplayRecord, SteadyRecord, Verified};
+use crate::{Declared, JobEvidence, JobResult};
 
 /// The state of one worker, at its end or during a status report.
 #[derive(Clone, Debug)]
 pub struct WorkerRecord<'a> {
     /// Job of the worker.
     pub job: &'a Job,
-    /// Worker number over all jobs, from zero.
-    pub number: u32,
-    /// Reporting group.
-    pub group: u32,
-    /// Process or thread ID.
-    pub pid: u32,
-    /// Start of its first operation, in milliseconds since 1970.
-    pub started_unix_ms: u64,
-    /// The same instant on the clock of `job_start_clock_id`.
-    pub started_clock_ms: Option<u64>,
-    /// Seconds since the program started, rounded up.
-    pub elapsed_s: u64,
-    /// Estimated remaining seconds.
-    pub eta_s: u64,
-    /// Error number that ended it; zero for none.
-    pub error: i32,
-    /// Facts about its environment.
-    pub evidence: JobEvidence,
-    /// Verification results.
-    pub verified: Option<Verified>,
-    /// What it replayed of a trace.
-    pub replay: Option<ReplayRecord>,
-    /// Steady state of the workers whose results merge, in the first of them.
-    pub steady: Option<SteadyRecord>,
-    /// Outcome of its search for a queue depth.
-    pub depth_search: Option<DepthSearchRecord>,
-    /// Number of zones that it has reset.
-    pub zone_resets: u64,
+    /// Its result, without what follows from its job and its measured results.
+    pub result: JobResult,
     /// Measured results.
     pub summary: meter::Summary,
 }
@@ -51,7 +25,8 @@ pub struct WorkerRecord<'a> {
 /// As in fio, a merged result has the name and description of its first worker, and the options of its last.
 #[must_use]
 pub fn collect(workers: &[WorkerRecord<'_>]) -> Vec<JobResult> {
-    let merges = |a: &WorkerRecord<'_>, b: &WorkerRecord<'_>| b.job.grouping.group_reporting && a.group == b.group;
+    let merges =
+        |a: &WorkerRecord<'_>, b: &WorkerRecord<'_>| b.job.grouping.group_reporting && a.result.group == b.result.group;
     let results: Vec<&[WorkerRecord<'_>]> = workers.chunk_by(merges).collect();
     let block_bytes = BLOCK_BYTES_MAX / results.len().max(1);
     results.into_iter().map(|together| result(together, block_bytes)).collect()
@@ -62,30 +37,23 @@ const BLOCK_BYTES_MAX: usize = 256 << 10;
 
 fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
     let (first, last) = (&together[0], &together[together.len() - 1]);
+    let results = || together.iter().map(|worker| &worker.result);
     let mut result = JobResult {
-        untimed: false,
         name: first.job.name.clone(),
         description: first.job.description.clone(),
-        group: first.group,
-        number: first.number,
-        error: together.iter().map(|worker| worker.error).find(|&error| error != 0).unwrap_or(0),
-        eta_s: together.iter().map(|worker| worker.eta_s).max().unwrap_or(0),
-        elapsed_s: together.iter().map(|worker| worker.elapsed_s).max().unwrap_or(0),
-        started_unix_ms: first.started_unix_ms,
-        started_clock_ms: first.started_clock_ms,
-        pid: first.pid,
+        error: results().map(|result| result.error).find(|&error| error != 0).unwrap_or(0),
+        eta_s: results().map(|result| result.eta_s).max().unwrap_or(0),
+        elapsed_s: results().map(|result| result.elapsed_s).max().unwrap_or(0),
         workers: together.len() as u32,
         echo: last.job.echo.clone(),
         declared: Declared::of(last.job),
-        result: Measured::default(),
         verified: None,
         replay: None,
-        steady: together.iter().find_map(|worker| worker.steady.clone()),
-        zone_resets: together.iter().map(|worker| worker.zone_resets).sum(),
-        depth_search: together.iter().rev().find_map(|worker| worker.depth_search),
-        probe: None,
+        steady: results().find_map(|result| result.steady.clone()),
+        zone_resets: results().map(|result| result.zone_resets).sum(),
+        depth_search: results().rev().find_map(|result| result.depth_search),
         evidence: JobEvidence::default(),
-        quotes: Vec::new(),
+        ..first.result.clone()
     };
     let mut summary = last.summary.clone();
     for worker in &together[..together.len() - 1] {
@@ -102,8 +70,8 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
     result.declared.mixed =
         Mixed::all(together.iter().map(|worker| (worker.job.name.as_str(), 1, Cow::Owned(Declared::of(worker.job)))));
     summary.blocks.shrink_to(block_bytes);
-    result.evidence.add(together.iter().map(|worker| &worker.evidence));
-    for worker in together {
+    result.evidence.add(results().map(|worker| &worker.evidence));
+    for worker in results() {
         if let Some(more) = &worker.verified {
             result.verified.get_or_insert_default().merge(more);
         }

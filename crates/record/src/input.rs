@@ -5,22 +5,18 @@
 //! with a note. Only a missing device at the very end cannot be detected.
 
 mod bench;
-mod binary;
 mod by_host;
 mod command;
 mod counters;
 mod dbench;
 mod diskstats;
 mod enclosed;
-mod fio_lines;
 mod fio_log;
 mod foreign;
 mod iostat;
 mod json;
-mod json_error;
 mod kbench;
 mod kubestr;
-mod measurable;
 mod normal;
 mod pgstat;
 mod postgres;
@@ -35,14 +31,16 @@ mod stated;
 mod terse;
 mod text;
 mod vmstat;
-mod wrapped;
 
 use std::fmt;
 
+use crate::measurable::{
+    BUSY_PERCENT_MAX, MOST, is_beyond_measure, with_possible_runtimes, without_contradicting_latencies,
+    without_impossible_disks, without_impossible_latencies,
+};
 use crate::printable::{may_hide, printable};
 use crate::{Note, Run};
 pub use iostat::{CounterFormat, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport, StackedDisk};
-use measurable::measurable;
 use reports::InputFormat;
 use servers::ServerRuns;
 use text::InputText;
@@ -351,3 +349,112 @@ fn cut_note(error: &InputError) -> Note {
 /// Remedy for unreadable input.
 const MAKE: &str =
     "give fio's output (`fio --output-format=json`), a record of `fathom run`, or `iostat -x -o JSON 1 30`";
+
+/// Signatures of files that are not text.
+const MAGIC: &[(&[u8], &str, &str)] = &[
+    (b"\x1f\x8b", "compressed with gzip", "unpack it: `gunzip FILE`"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it: `unzstd FILE`"),
+    (b"\xfd7zXZ", "compressed with xz", "unpack it: `unxz FILE`"),
+    (b"PK\x03\x04", "a ZIP archive", "unpack it: `unzip FILE`"),
+    (b"%PDF", "a PDF document", MAKE),
+    (b"\x7fELF", "a program", MAKE),
+    (b"\x89PNG", "a picture", "give the text itself, not a picture of it"),
+    (b"\xff\xd8\xff", "a picture", "give the text itself, not a picture of it"),
+    (b"\xff\xfe", "UTF-16 text", "turn it into UTF-8: `iconv -f UTF-16 -t UTF-8 FILE`"),
+    (b"\xfe\xff", "UTF-16 text", "turn it into UTF-8: `iconv -f UTF-16 -t UTF-8 FILE`"),
+];
+
+/// Refuses binary data. Single bytes of other encodings pass, because figures are ASCII.
+fn refuse_binary(name: &str, bytes: &[u8]) -> Option<InputError> {
+    let at = |offset: usize, what: &str, remedy: &str| {
+        let before = &bytes[..offset];
+        let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+        InputError {
+            name: name.to_owned(),
+            line: before.iter().filter(|&&b| b == b'\n').count() + 1,
+            column: String::from_utf8_lossy(&before[line_start..]).chars().count() + 1,
+            length: 0,
+            text: String::new(),
+            what: what.to_owned(),
+            remedy: remedy.to_owned(),
+            is_cut_off: false,
+        }
+    };
+    if let Some((_, what, remedy)) = MAGIC.iter().find(|(magic, ..)| bytes.starts_with(magic)) {
+        return Some(at(0, &format!("this is {what}"), remedy));
+    }
+    let nul = bytes.iter().position(|&b| b == 0);
+    nul.map(|offset| at(offset, "not a text file: it contains a NUL byte", MAKE))
+}
+
+/// Reports whether a line announces a job: `name: (g=0): rw=randread, bs=(R) 4096B-4096B, …, ioengine=libaio,
+/// iodepth=32`.
+fn is_header(text: &str) -> bool {
+    text.contains(": (g=") && text.contains("): rw=")
+}
+
+/// Reports whether a line begins a result: `name: (groupid=0, jobs=1): err= 0: pid=12345: Sun Mar 29 15:54:16 2026`.
+fn is_result(text: &str) -> bool {
+    text.contains(": (groupid=") && text.contains(", jobs=")
+}
+
+/// Reports whether a line may belong to a result.
+fn is_of_result(text: &str) -> bool {
+    const WORDS: &str = "read write trim mixed slat clat lat sync fsync/fdatasync/sync_file_range bw iops cpu IO submit \
+                         complete issued latency errors steadystate Description";
+    let word = text.split([' ', ':', '(']).next().unwrap_or_default();
+    text.starts_with('|') || WORDS.split(' ').any(|known| known == word)
+}
+
+/// Returns an input whose counts and times, and their sums, are within measurement; otherwise an error at a line. Counters
+/// of devices that are impossible are left out with a note.
+fn measurable(text: &InputText, line: usize, mut input: Input, remedy: &str) -> Result<Input, InputError> {
+    let is_beyond = match &mut input {
+        Input::Run(run) => {
+            without_impossible_disks(run);
+            without_impossible_latencies(run);
+            without_contradicting_latencies(run);
+            with_possible_runtimes(run);
+            is_beyond_measure(run)
+        }
+        Input::Iostat(iostat) => {
+            without_impossible_figures(iostat);
+            let is_within = |rate: f64| rate <= MOST as f64;
+            let mut devices = iostat.reports.iter().flat_map(|report| &report.devices);
+            !devices.all(|device| is_within(device.iops()) && is_within(device.bytes_per_second()))
+        }
+    };
+    if !is_beyond {
+        return Ok(input);
+    }
+    Err(text.error(line, "", "its counts or times are beyond any measurement: the text is damaged", remedy))
+}
+
+/// Leaves out impossible times of devices, with a note: counters of the kernel may wrap.
+fn without_impossible_figures(iostat: &mut Iostat) {
+    /// Ten days in nanoseconds, for which no request waits, and as many requests.
+    const WAIT_NS_MAX: f64 = 864e12;
+    const IN_FLIGHT_MAX: f64 = 1e7;
+    let mut names: Vec<String> = Vec::new();
+    for device in iostat.reports.iter_mut().flat_map(|report| &mut report.devices) {
+        let mut is_complete = true;
+        let mut limit = |figure: &mut Option<f64>, most: f64| {
+            is_complete &= figure.is_none_or(|value| value <= most);
+            *figure = figure.filter(|value| *value <= most);
+        };
+        limit(&mut device.util, BUSY_PERCENT_MAX / 100.0);
+        limit(&mut device.in_flight, IN_FLIGHT_MAX);
+        limit(&mut device.svctm_ns, WAIT_NS_MAX);
+        for kind in [&mut device.read, &mut device.write, &mut device.discard, &mut device.flush, &mut device.all] {
+            limit(&mut kind.await_ns, WAIT_NS_MAX);
+        }
+        if !is_complete && !names.contains(&device.name) {
+            names.push(device.name.clone());
+        }
+    }
+    if !names.is_empty() {
+        iostat
+            .notes
+            .push(format!("left out, as they are impossible: some waits, queues or %util of {}", names.join(", ")));
+    }
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Declared, Measured, Quote, ReplayRecord, SteadyRecord, Verified};
+use crate::{Declared, DirectionResult, LatencyStats, Measured, Quote};
 
 /// The result of one worker, or of several that report together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -198,4 +198,277 @@ pub enum TargetKind {
     Memory,
     /// A character device, a pipe, or an export of an NBD server.
     Other,
+}
+
+/// The replay of a trace.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReplayRecord {
+    /// Path of the trace.
+    pub trace: String,
+    /// Operations of the replayed part, with syncs.
+    pub requests: u64,
+    /// Operations issued.
+    pub issued: u64,
+    /// Instants of the first and last request of the replayed part, in nanoseconds since the start of the trace.
+    pub first_ns: u64,
+    /// Instant of the last request of the replayed part, in nanoseconds since the start of the trace.
+    pub last_ns: u64,
+    /// Time from the start of the replay to the intended instant of the last request that was issued, in nanoseconds;
+    /// `None` if it keeps no instants (closed loop, speed `max`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due_last_ns: Option<u64>,
+    /// Speed as a multiple of the original; `None` if the instants of the trace were ignored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed: Option<f64>,
+    /// Whether requests waited for the completions that their processes waited for (closed loop).
+    pub closed_loop: bool,
+    /// Longest time by which an operation was issued after its intended instant, in nanoseconds. It includes waits for
+    /// a free slot of the queue.
+    pub behind_max_ns: u64,
+    /// That of the last operation, in nanoseconds.
+    pub behind_last_ns: u64,
+    /// Maximum number of operations in flight of one worker.
+    pub in_flight_max: u64,
+    /// Queue depth of each worker, which bounds that number.
+    pub depth: u32,
+    /// What was left out or changed, one phrase each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl ReplayRecord {
+    /// Adds the replay of another worker of the same result.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.issued = self.issued.saturating_add(other.issued);
+        self.first_ns = self.first_ns.min(other.first_ns);
+        self.last_ns = self.last_ns.max(other.last_ns);
+        self.due_last_ns = self.due_last_ns.max(other.due_last_ns);
+        self.behind_max_ns = self.behind_max_ns.max(other.behind_max_ns);
+        self.behind_last_ns = self.behind_last_ns.max(other.behind_last_ns);
+        self.in_flight_max = self.in_flight_max.max(other.in_flight_max);
+        for note in &other.notes {
+            if !self.notes.contains(note) {
+                self.notes.push(note.clone());
+            }
+        }
+    }
+
+    /// Returns whether the queue depth was reached, so that requests may have waited for a free slot.
+    #[must_use]
+    pub fn has_reached_depth(&self) -> bool {
+        self.in_flight_max >= u64::from(self.depth)
+    }
+}
+
+/// Whether and how a job reached a steady state (`steadystate`).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SteadyRecord {
+    /// `iops`, `bw` or `lat`.
+    pub measure: String,
+    /// Whether the slope of the measure is judged instead of its largest deviation from the mean.
+    pub is_slope: bool,
+    /// Whether limit and criterion are percentages of the mean.
+    pub is_percent: bool,
+    /// Value below which the state is steady: per second, in nanoseconds for `lat`, or in per cent.
+    pub limit: f64,
+    /// Length of the window in nanoseconds.
+    pub duration_ns: u64,
+    /// Whether the state was reached.
+    pub is_attained: bool,
+    /// The last value that was compared with the limit.
+    pub criterion: f64,
+    /// Largest deviation from the mean in the last window, in the unit of the limit that is no percentage; zero if the slope is judged.
+    pub max_deviation: f64,
+    /// Slope in the last window, in that unit per sample; zero if the deviation is judged.
+    pub slope: f64,
+    /// Operations per second of each sample of the last window.
+    pub iops: Vec<f64>,
+    /// Bytes per second of each sample of the last window.
+    pub bytes_per_second: Vec<f64>,
+    /// Mean completion latency of each sample of the last window in nanoseconds; empty unless it is the measure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latencies_ns: Vec<f64>,
+}
+
+impl SteadyRecord {
+    /// Returns a note on the search of fio, as its text output ends that line.
+    pub(crate) fn fio_note(&self) -> String {
+        let attained = if self.is_attained { "yes" } else { "no" };
+        let how = if self.is_slope { "slope" } else { "mean dev" };
+        let value = if self.is_slope && !self.is_percent { self.slope } else { self.criterion };
+        let percent = if self.is_percent { "%" } else { "" };
+        let limit = if self.limit > 0.0 { format!(" (limit {}{percent})", self.limit) } else { String::new() };
+        format!(
+            "fio's search for a steady state says: attained={attained}, {} {how}={value:.3}{percent}{limit}",
+            self.measure
+        )
+    }
+
+    /// Returns the mean of the operations per second in the last window.
+    #[must_use]
+    pub fn iops_mean(&self) -> u64 {
+        mean(&self.iops)
+    }
+
+    /// Returns the mean of the bytes per second in the last window.
+    #[must_use]
+    pub fn bytes_per_second_mean(&self) -> u64 {
+        mean(&self.bytes_per_second)
+    }
+
+    /// Returns the mean of the latencies in the last window, in nanoseconds; `None` unless latency is the measure.
+    #[must_use]
+    pub fn latency_mean_ns(&self) -> Option<u64> {
+        (self.measure == "lat").then(|| mean(&self.latencies_ns))
+    }
+}
+
+fn mean(values: &[f64]) -> u64 {
+    (values.iter().sum::<f64>() / values.len().max(1) as f64) as u64
+}
+
+/// Counts of verified blocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verified {
+    /// Blocks written by this run: one per write or, if offsets may repeat, one for all writes to a block between two
+    /// read-backs. Zero for jobs that check an earlier run.
+    pub written: u64,
+    /// Blocks read back and compared.
+    pub checked: u64,
+    /// Checked blocks of which only the headers were compared: all with `verify=meta`.
+    #[serde(default)]
+    pub headers_only: u64,
+    /// Checked blocks whose content was wrong.
+    pub mismatches: u64,
+    /// Nonces in the block headers in ascending order: one, unless blocks belong to several runs; none without headers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nonces: Vec<u32>,
+    /// Reason why some blocks were not checked; `None` if all were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unchecked: Option<Unchecked>,
+}
+
+/// Reason why written blocks were not checked, in ascending order of severity. Unless the user chose it, a job that
+/// wrote them makes the exit code 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unchecked {
+    /// `do_verify=0`.
+    DoVerify,
+    /// `verify=null`, which compares nothing.
+    NullMethod,
+    /// `ioengine=null`, which keeps no data.
+    NullEngine,
+    /// The checksum covers nothing of the payload, and the payload does not follow from the header either.
+    Payload,
+    /// Blocks were read from a cache that could not be dropped.
+    Cached,
+    /// A modelled volume, which keeps no data.
+    Model,
+    /// The job wrote no blocks, and does not check an earlier run.
+    Unwritten,
+    /// There was nothing to read.
+    Nothing,
+    /// Reads or the job failed.
+    Failed,
+    /// Other workers write the same blocks, so a lost write cannot be distinguished from an overwritten one.
+    Overwritten,
+    /// The runtime was over.
+    Runtime,
+    /// The job was stopped: by a signal, or by `exitall`.
+    Stopped,
+}
+
+impl Unchecked {
+    /// Reports whether the job chose not to check.
+    #[must_use]
+    pub const fn is_chosen(self) -> bool {
+        matches!(self, Self::DoVerify | Self::NullMethod | Self::NullEngine | Self::Model)
+    }
+}
+
+impl Verified {
+    /// Adds the counts of another worker.
+    pub fn merge(&mut self, other: &Self) {
+        self.written += other.written;
+        self.checked += other.checked;
+        self.headers_only += other.headers_only;
+        self.mismatches += other.mismatches;
+        self.nonces.extend_from_slice(&other.nonces);
+        self.nonces.sort_unstable();
+        self.nonces.dedup();
+        self.unchecked = self.unchecked.max(other.unchecked);
+    }
+}
+
+/// Figures of one kind of operation; `None` for those that are not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct KnownTransfers {
+    /// Completed operations.
+    pub ios: Option<u64>,
+    /// Transferred bytes.
+    pub bytes: Option<u64>,
+    /// Runtime in nanoseconds.
+    pub runtime_ns: Option<u64>,
+    /// Operations per second.
+    pub iops: Option<f64>,
+    /// Bytes per second.
+    pub bytes_per_second: Option<f64>,
+}
+
+/// Statistics of a latency in nanoseconds; `None` for those that are not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct KnownLatency {
+    pub mean_ns: Option<f64>,
+    /// Sample standard deviation.
+    pub stddev_ns: Option<f64>,
+    /// Maximum.
+    pub max_ns: Option<u64>,
+}
+
+impl JobResult {
+    /// Returns what is known of the operations of one kind of this job.
+    #[must_use]
+    pub fn known_transfers(&self, result: &DirectionResult) -> KnownTransfers {
+        let &DirectionResult { ios, bytes, runtime_ns, .. } = result;
+        let (iops, bytes_per_second) = (result.iops(), result.bytes_per_second());
+        if !self.untimed {
+            // Of a text without options, what is 0 may as well be unknown: a log of IOPS has no bytes.
+            let [has_ios, has_bytes] = [ios, bytes].map(|sum| sum > 0 || !self.declared.header_only);
+            return KnownTransfers {
+                ios: has_ios.then_some(ios),
+                bytes: has_bytes.then_some(bytes),
+                runtime_ns: Some(runtime_ns),
+                iops: has_ios.then_some(iops),
+                bytes_per_second: has_bytes.then_some(bytes_per_second),
+            };
+        }
+        // Rates count for a nominal time, and a mean of unknown operations for one.
+        let is_rate = runtime_ns > 0;
+        KnownTransfers {
+            ios: (!is_rate && ios > 1).then_some(ios),
+            bytes: (!is_rate && bytes > 0).then_some(bytes),
+            runtime_ns: None,
+            iops: (iops > 0.0).then_some(iops),
+            bytes_per_second: (bytes_per_second > 0.0).then_some(bytes_per_second),
+        }
+    }
+
+    /// Returns what is known of a latency of this job.
+    #[must_use]
+    pub fn known_latency(&self, latency: &LatencyStats) -> KnownLatency {
+        let &LatencyStats { count, min_ns, max_ns, mean_ns, stddev_ns, .. } = latency;
+        if count == 0 {
+            return KnownLatency::default();
+        }
+        // Statistics that a text does not print are 0, as is the deviation of equal values.
+        let is_all = !self.declared.header_only;
+        let are_equal = max_ns > 0 && min_ns == max_ns;
+        KnownLatency {
+            mean_ns: (is_all || mean_ns > 0.0).then_some(mean_ns),
+            stddev_ns: (is_all || stddev_ns > 0.0 || are_equal).then_some(stddev_ns),
+            max_ns: (is_all || max_ns > 0).then_some(max_ns),
+        }
+    }
 }

@@ -17,7 +17,6 @@
 
 mod aligned;
 mod block;
-mod by_rank;
 mod claim;
 mod collect;
 mod course;
@@ -30,31 +29,22 @@ pub mod fio;
 mod fio_rows;
 mod fleet;
 pub mod host;
-mod idleness;
 mod input;
 mod job_result;
-mod known;
 mod latency;
 mod measurable;
 mod measured;
 mod model;
-mod outcome;
 mod parts;
-mod phases;
 mod printable;
 mod quote;
-mod rank_jobs;
 mod ranks;
-mod replay;
 mod restore;
 mod run;
+mod saved;
 mod shard;
-mod shares;
-mod steady;
 mod store;
 mod stuck;
-mod trimmed_blocks;
-mod verified;
 
 pub use aligned::AlignedSeries;
 pub use block::{Buckets, LatencyBlock, bucket_range_ns};
@@ -70,34 +60,34 @@ pub use fio_rows::FioRow;
 pub use fleet::{
     ClockRecord, FleetRecord, LostRank, MergeRecord, MissingRanks, RANK_INTERVALS_MAX, RankFailure, RankRecord,
 };
-pub use idleness::IdlenessRecord;
 pub use input::{
     CounterFormat, Input, InputError, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind,
     IostatReport, StackedDisk, read_input, read_inputs,
 };
+pub use job_result::ReplayRecord;
+pub use job_result::SteadyRecord;
 pub use job_result::{DepthSearchRecord, JobEvidence, JobResult, ProbeRecord, TargetFacts, TargetKind, Throttle};
-pub use known::{KnownLatency, KnownTransfers};
+pub use job_result::{KnownLatency, KnownTransfers};
+pub use job_result::{Unchecked, Verified};
+pub use latency::{LatencyShares, Shares};
 pub use latency::{LatencyStats, Percentile};
 pub use measured::{
     CpuUseRecord, DirectionResult, IntervalRecord, Measured, PriorityLatency, SampleRecord, SeriesRecord,
 };
-pub use model::{
-    ModelCredits, ModelEarly, ModelMerging, ModelPageCache, ModelRecord, ModelStage, ModelStageKind, ModelledVolume,
-    StageHosts, StageWait,
-};
-pub use outcome::RunOutcome;
+pub use meter::TrimmedBlockCounts;
+pub use model::{ModelRecord, ModelledVolume, StageWait};
 pub use printable::printable;
 pub use quote::{Quote, Quoted};
-pub use rank_jobs::{RANK_JOBS_MAX, RankJob};
-pub use replay::ReplayRecord;
+pub use ranks::{RANK_JOBS_MAX, RankJob};
+pub use run::IdlenessRecord;
+pub use run::RunOutcome;
 pub use run::{
     DiskUse, GroupTotals, HostRecord, Note, Repeat, RequestedLoad, RequestedProgram, RequestedRun, Run, Tool,
 };
+pub use saved::{FileSeal, RunKind, SavedRun};
 pub use shard::{MissingItems, Shard, ShardRecord};
-pub use shares::{LatencyShares, Shares};
-pub use steady::SteadyRecord;
 pub use store::{ReadError, SCHEMA, from_json, to_json};
 pub use stuck::StuckOperation;
-pub use trimmed_blocks::TrimmedBlocksRecord;
 pub use units::DataKind;
-pub use verified::{Unchecked, Verified};
+pub use volume::pagecache::PageCacheCounts;
+pub use volume::{BurstCredits, ServiceStage, StageHosts};

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DataKind, LatencyBlock, LatencyShares, LatencyStats, Shares, TrimmedBlocksRecord};
+use crate::{DataKind, LatencyBlock, LatencyShares, LatencyStats, Shares};
+use meter::TrimmedBlockCounts;
 
 /// Everything measured for one job, or for several that report together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,7 +43,7 @@ pub struct Measured {
     pub quoted_shares: Option<LatencyShares>,
     /// Trims of blocks (`block_error_percentiles`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trimmed: Option<TrimmedBlocksRecord>,
+    pub trimmed: Option<TrimmedBlockCounts>,
 }
 
 impl Measured {
@@ -470,7 +471,7 @@ impl From<&meter::Summary> for Measured {
             first_error: summary.first_error,
             workers: summary.workers,
             quoted_shares: None,
-            trimmed: summary.trimmed.as_ref().map(Into::into),
+            trimmed: summary.trimmed.clone(),
         }
     }
 }

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use meter::{BLOCK_BYTES_MAX, Summary};
+use serde::{Deserialize, Serialize};
 
+use crate::fio::ALL_CLIENTS;
 use crate::{
-    DataKind, DiskUse, JobResult, LatencyStats, Measured, RANK_INTERVALS_MAX, RankJob, RankRecord, Run, SeriesRecord,
+    DataKind, Declared, DirectionResult, DiskUse, JobResult, LatencyStats, Measured, RANK_INTERVALS_MAX, RankRecord,
+    Run, SeriesRecord,
 };
 
 impl RankRecord {
@@ -174,6 +177,145 @@ impl DiskUse {
             *ours = (*ours).max(theirs);
         }
         self.util_percent = self.util_percent.max(other.util_percent);
+    }
+}
+
+impl Run {
+    /// Returns the results of each rank as a run of its own, in ascending order; `None` if they are not known for all
+    /// ranks, as in older records and with many jobs.
+    #[must_use]
+    pub fn by_rank(&self) -> Option<Vec<(&RankRecord, Self)>> {
+        let members = &self.fleet.as_ref()?.members;
+        let has_jobs = |member: &&RankRecord| !member.jobs.is_empty();
+        let is_known = members.iter().all(|member| has_jobs(&member) || member.workers == 0);
+        if !is_known || !members.iter().any(|member| has_jobs(&member)) {
+            return None;
+        }
+        let of_rank = |member| (member, Self { jobs: self.jobs_of(member), ..Self::default() });
+        Some(members.iter().map(of_rank).collect())
+    }
+
+    /// Returns the results of a rank, with the settings of the merged jobs.
+    fn jobs_of(&self, member: &RankRecord) -> Vec<JobResult> {
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        let of_rank = |job: &RankJob, merged: &JobResult| JobResult {
+            name: job.name.clone(),
+            description: merged.description.clone(),
+            group: merged.group,
+            number: merged.number,
+            error: job.error,
+            elapsed_s: job.elapsed_s,
+            started_unix_ms: job.started_unix_ms,
+            workers: job.result.workers,
+            echo: job.echo.clone(),
+            declared: merged.declared.clone(),
+            result: job.result.clone(),
+            ..JobResult::default()
+        };
+        let jobs = member.jobs.iter().filter_map(|job| {
+            let skipped = seen.entry(&job.name).or_default();
+            let merged = self.jobs.iter().filter(|merged| merged.name == job.name).nth(*skipped);
+            *skipped += 1;
+            merged.map(|merged| of_rank(job, merged))
+        });
+        jobs.collect()
+    }
+
+    /// Returns the total of each reporting group as one result, by the name of fio's total of its clients.
+    #[must_use]
+    pub fn group_sums(&self) -> Vec<JobResult> {
+        self.groups().into_iter().map(|group| self.group_sum(group)).collect()
+    }
+
+    fn group_sum(&self, group: u32) -> JobResult {
+        let mut all = Summary::default();
+        self.in_group(group).for_each(|job| all.merge(&Summary::from(&job.result)));
+        let jobs = || self.in_group(group);
+        JobResult {
+            name: ALL_CLIENTS.to_owned(),
+            group,
+            error: jobs().map(|job| job.error).find(|error| *error != 0).unwrap_or(0),
+            eta_s: jobs().map(|job| job.eta_s).max().unwrap_or(0),
+            elapsed_s: jobs().map(|job| job.elapsed_s).max().unwrap_or(0),
+            started_unix_ms: jobs().map(|job| job.started_unix_ms).min().unwrap_or(0),
+            workers: jobs().map(|job| job.workers).sum(),
+            declared: jobs().next().map(|job| job.declared.clone()).unwrap_or_default(),
+            result: Measured::from(&all),
+            ..JobResult::default()
+        }
+    }
+}
+
+/// Maximum number of results by job that a rank adds to the record of all ranks.
+pub const RANK_JOBS_MAX: usize = 64;
+
+/// The results of one job in one rank. Its latencies have percentiles instead of histograms, which would make the record
+/// of many ranks large.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RankJob {
+    /// Name. Jobs of equal names are in the order of the merged record.
+    pub name: String,
+    /// Error number that ended the job; zero for none.
+    pub error: i32,
+    /// Seconds since the program started.
+    pub elapsed_s: u64,
+    /// Start of the first operation, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// Options set for this job alone, with the variables of the rank replaced.
+    pub echo: Vec<(String, String)>,
+    /// Measured results, without series.
+    pub result: Measured,
+}
+
+impl RankJob {
+    /// Summarizes the results of all jobs; none if there are too many.
+    pub(crate) fn all_of(jobs: &[JobResult]) -> Vec<Self> {
+        if jobs.len() > RANK_JOBS_MAX { Vec::new() } else { jobs.iter().map(Self::of).collect() }
+    }
+
+    fn of(job: &JobResult) -> Self {
+        Self {
+            name: job.name.clone(),
+            error: job.error,
+            elapsed_s: job.elapsed_s,
+            started_unix_ms: job.started_unix_ms,
+            echo: job.echo.clone(),
+            result: job.result.without_histograms(&job.declared),
+        }
+    }
+}
+
+impl Measured {
+    /// Returns the results with the requested percentiles instead of histograms, and without series.
+    fn without_histograms(&self, declared: &Declared) -> Self {
+        let kept = &declared.kept;
+        let wanted = |is_wanted: bool| if is_wanted { declared.percentiles.as_slice() } else { &[] };
+        let direction = |result: &DirectionResult| DirectionResult {
+            submission: result.submission.without_histogram(wanted(kept.slat_percentiles)),
+            service: result.service.without_histogram(wanted(kept.clat_percentiles)),
+            latency: result.latency.without_histogram(wanted(kept.lat_percentiles)),
+            response: result.response.without_histogram(&[]),
+            priorities: Vec::new(),
+            ..*result
+        };
+        Self {
+            read: direction(&self.read),
+            write: direction(&self.write),
+            trim: direction(&self.trim),
+            sync: self.sync.without_histogram(wanted(kept.clat_percentiles || kept.lat_percentiles)),
+            lateness: self.lateness.without_histogram(&[]),
+            series: SeriesRecord::default(),
+            blocks: Vec::new(),
+            trimmed: self.trimmed.clone(),
+            quoted_shares: Some(self.latency_shares()),
+            ..*self
+        }
+    }
+}
+
+impl LatencyStats {
+    fn without_histogram(&self, percents: &[f64]) -> Self {
+        Self { buckets: Vec::new(), quoted: self.fio_percentiles_ns(percents), ..*self }
     }
 }
 

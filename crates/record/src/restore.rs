@@ -23,7 +23,7 @@ impl From<&Measured> for Summary {
             complete: DepthMap(measured.complete.counts),
             lateness: (&measured.lateness).into(),
             series: (&measured.series).into(),
-            trimmed: measured.trimmed.as_ref().map(Into::into),
+            trimmed: measured.trimmed.clone(),
             blocks: blocks(&measured.blocks, width_ns, measured.series.pace_ns),
             runtime: Nanos::new(measured.runtime_ns),
             cpu: measured.cpu.into(),

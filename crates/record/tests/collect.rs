@@ -2,7 +2,7 @@
 
 use job::{Dialect, EmptySource, Job, parse_file_text};
 use meter::{Meter, MeterOptions, Sample, Summary};
-use record::{Declared, JobEvidence, JobResult, TargetFacts, TargetKind, WorkerRecord, collect};
+use record::{Declared, JobResult, TargetFacts, TargetKind, WorkerRecord, collect};
 use units::{DataKind, Nanos};
 
 fn jobs(text: &str) -> Vec<Job> {
@@ -16,24 +16,9 @@ fn worker(job: &Job, number: u32, group: u32) -> WorkerRecord<'_> {
     summary.directions[0].ios = 10 + u64::from(number);
     summary.directions[0].runtime = Nanos::from_secs(1);
     summary.directions[0].service.add(1_000 * (1 + u64::from(number)), 10 + u64::from(number));
-    WorkerRecord {
-        job,
-        number,
-        group,
-        pid: 100 + number,
-        started_clock_ms: None,
-        started_unix_ms: 5,
-        elapsed_s: 2,
-        eta_s: 0,
-        error: 0,
-        evidence: JobEvidence::default(),
-        verified: None,
-        replay: None,
-        depth_search: None,
-        steady: None,
-        zone_resets: 0,
-        summary,
-    }
+    let result =
+        JobResult { number, group, pid: 100 + number, started_unix_ms: 5, elapsed_s: 2, ..JobResult::default() };
+    WorkerRecord { job, result, summary }
 }
 
 fn names_and_workers(results: &[JobResult]) -> Vec<(&str, u32)> {
@@ -62,7 +47,7 @@ fn merged_result_sums_requests_and_keeps_the_first_error() {
     let jobs =
         jobs("[a]\nioengine=libaio\niodepth=8\nnumjobs=2\ngroup_reporting\nrate_iops=100\nsize=1m\nrw=randread\n");
     let mut workers = [worker(&jobs[0], 0, 0), worker(&jobs[0], 1, 0)];
-    workers[1].error = 5;
+    workers[1].result.error = 5;
     let target = |path: &str| TargetFacts {
         path: path.to_owned(),
         kind: TargetKind::Regular,
@@ -71,8 +56,8 @@ fn merged_result_sums_requests_and_keeps_the_first_error() {
         cached_before: None,
         cached_after: None,
     };
-    workers[0].evidence.targets = vec![target("x"), target("y")];
-    workers[1].evidence.targets = vec![target("y"), target("z")];
+    workers[0].result.evidence.targets = vec![target("x"), target("y")];
+    workers[1].result.evidence.targets = vec![target("y"), target("z")];
     let results = collect(&workers);
     let result = &results[0];
     assert_eq!((result.declared.in_flight_asked, result.declared.iodepth), (Some(16), 8));

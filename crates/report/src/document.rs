@@ -1,12 +1,13 @@
 //! Rendering of any result in the format that a file name or an option selects.
 
+use job::OutputFormat;
 use std::path::Path;
 
 use analyse::Verdict;
 use record::Run;
 
 use crate::compare::ComparisonDocument;
-use crate::fio::{self, FioFormat, FioOptions};
+use crate::fio::{self, FioOptions};
 use crate::gate::GateDocument;
 use crate::grid::GridDocument;
 use crate::html::{self, PageSubject};
@@ -18,9 +19,10 @@ use crate::{Diagnosis, Explained, RepeatsDocument, ReportedRun, SheetStyle};
 use trace::TraceStudy;
 
 /// An output format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ResultFormat {
     /// Text for a terminal, with a verdict.
+    #[default]
     Text,
     /// Fathom's JSON.
     Json,
@@ -207,10 +209,10 @@ fn of_run(run: &Run, verdicts: &[Verdict], format: ResultFormat, style: SheetSty
         Markdown => crate::markdown(run, verdicts),
         OpenMetrics => crate::open_metrics(run),
         Html => html::run_page(run, verdicts),
-        ResultFormat::FioText => fio(FioFormat::Normal),
-        ResultFormat::FioJson => fio(FioFormat::Json),
-        FioJsonPlus => fio(FioFormat::JsonPlus),
-        ResultFormat::FioTerse => fio(FioFormat::Terse),
+        ResultFormat::FioText => fio(OutputFormat::Normal),
+        ResultFormat::FioJson => fio(OutputFormat::Json),
+        FioJsonPlus => fio(OutputFormat::JsonPlus),
+        ResultFormat::FioTerse => fio(OutputFormat::Terse),
         Text | Svg | ResultFormat::Junit => crate::text(run, verdicts, style),
     }
 }

@@ -7,8 +7,7 @@ use serde::Serialize;
 use units::{Bytes, Nanos, count, percent, significant};
 
 use crate::escape;
-use crate::paint::Tone;
-use crate::sheet::{Sheet, SheetStyle};
+use crate::sheet::{Sheet, SheetStyle, Tone};
 use crate::text::tone_of;
 use crate::words::{self, SentenceContext};
 
@@ -308,6 +307,12 @@ pub(crate) fn explain_markdown(explained: &[Explained]) -> String {
         }
     }
     text
+}
+
+/// Returns the page of all findings in Markdown: of runs, then of traces.
+#[must_use]
+pub fn findings_markdown() -> String {
+    crate::words::run_findings_markdown() + &crate::trace::trace_findings_markdown()
 }
 
 #[cfg(test)]

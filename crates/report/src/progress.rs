@@ -1,36 +1,18 @@
 //! The progress line of a run, in Fathom's and in fio's format.
 
 use job::Direction;
+use runner::RunProgress;
 use units::{Bytes, Nanos, count};
 
 use crate::fio::{short_count, short_size};
 
-/// Progress of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Progress {
-    /// Completed fraction; `None` if the end is unknown.
-    pub fraction: Option<f64>,
-    /// Time since the start.
-    pub elapsed: Nanos,
-    /// Time to the end; `None` if unknown.
-    pub eta: Option<Nanos>,
-    /// Whether the runtime is over and written data are being verified.
-    pub reads_back: bool,
-    /// Operations per second in the last interval.
-    pub iops: f64,
-    /// Bytes per second in the last interval.
-    pub bytes_per_second: f64,
-    /// Failed operations since the start.
-    pub errors: u64,
-}
-
 /// Returns Fathom's line: `42.0%  24.1k IOPS  94.1 MiB/s  0:13 left`.
 #[must_use]
-pub fn line(progress: &Progress) -> String {
+pub fn line(progress: &RunProgress) -> String {
     let mut parts = Vec::new();
     parts.extend(progress.fraction.map(|fraction| format!("{:5.1}%", 100.0 * fraction.clamp(0.0, 1.0))));
-    parts.push(format!("{} IOPS", count(progress.iops)));
-    parts.push(format!("{}/s", Bytes::new(progress.bytes_per_second as u64)));
+    parts.push(format!("{} IOPS", count(progress.iops.iter().sum())));
+    parts.push(format!("{}/s", Bytes::new(progress.bytes_per_second.iter().sum::<f64>() as u64)));
     if progress.errors > 0 {
         parts.push(format!("{} failed", progress.errors));
     }
@@ -144,19 +126,18 @@ mod tests {
 
     #[test]
     fn own_line_has_the_time_left_if_the_end_is_known() {
-        let mut progress = Progress {
+        let mut progress = RunProgress {
             fraction: Some(0.42),
             elapsed: Nanos::from_secs(9),
             eta: Some(Nanos::from_millis(12_400)),
-            reads_back: false,
-            iops: 24_097.0,
-            bytes_per_second: 98_701_312.0,
-            errors: 0,
+            iops: [24_000.0, 97.0, 0.0],
+            bytes_per_second: [98_701_312.0, 0.0, 0.0],
+            ..RunProgress::default()
         };
         assert_eq!(line(&progress), " 42.0%  24.1k IOPS  94.1 MiB/s  0:13 left");
-        progress = Progress { fraction: None, eta: None, errors: 2, ..progress };
+        progress = RunProgress { fraction: None, eta: None, errors: 2, ..progress };
         assert_eq!(line(&progress), "24.1k IOPS  94.1 MiB/s  2 failed  0:09 so far");
-        progress = Progress { reads_back: true, errors: 0, ..progress };
+        progress = RunProgress { reads_back: true, errors: 0, ..progress };
         assert_eq!(line(&progress), "24.1k IOPS  94.1 MiB/s  0:09 so far, reading back what was written");
     }
 

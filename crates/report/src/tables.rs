@@ -8,7 +8,6 @@ use units::{Bytes, Nanos, count};
 
 use crate::openmetrics::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
 use crate::openmetrics::{Metric, OpenMetrics, label};
-use crate::shown::ReportedRun;
 use crate::{escape, words};
 
 /// A row: a result, and one of its kinds of operations or its syncs, with their name.
@@ -233,4 +232,17 @@ fn labels_of_job((name, run): Among<'_>, job: &JobResult) -> String {
         if run.jobs.iter().filter(same).count() > 1 { format!(",worker=\"{}\"", job.number) } else { String::new() };
     let run = name.map_or_else(String::new, |name| format!("{},", label("run", name)));
     format!("{run}{},group=\"{}\"{worker}", label("job", &job.name), job.group)
+}
+
+/// A run with the context that its record lacks.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportedRun<'a> {
+    /// Name, to distinguish the run from others.
+    pub name: &'a str,
+    /// Record of the run.
+    pub run: &'a Run,
+    /// Findings about the run.
+    pub verdicts: &'a [Verdict],
+    /// Text of the job file, if it was saved.
+    pub written: Option<&'a str>,
 }

@@ -3,7 +3,7 @@
 use drive::{Ending, Verification};
 use job::{Direction, EngineKind, Job, Plan, ReplayLoop, ReplayOptions, VerifyMethod};
 use record::{
-    DepthSearchRecord, DiskUse, HostRecord, JobEvidence, ModelRecord, Note, ReplayRecord, RequestedRun, Run,
+    DepthSearchRecord, DiskUse, HostRecord, JobEvidence, JobResult, ModelRecord, Note, ReplayRecord, RequestedRun, Run,
     RunOutcome, StuckOperation, TargetFacts, Throttle, Tool, Unchecked, Verified,
 };
 use units::Nanos;
@@ -72,7 +72,7 @@ pub fn assemble(context: &RunContext<'_>, counters: &RunCounters, finished: &[Wo
     let (now, utc_offset_s) = context.facts.now();
     let workers: Vec<_> =
         context.workers.iter().map(|worker| of_worker(context, counters, finished, worker, now)).collect();
-    let failed = workers.iter().any(|worker| worker.error != 0);
+    let failed = workers.iter().any(|worker| worker.result.error != 0);
     let run = Run {
         schema: record::SCHEMA,
         tool: Tool::this(),
@@ -138,8 +138,7 @@ fn of_worker<'a>(
     let job = &context.plan.jobs[worker.job];
     let end = finished.iter().find(|finished| finished.number == worker.number);
     let summary = end.map(|end| end.summary.clone()).or_else(|| counters.summary(worker.number)).unwrap_or_default();
-    record::WorkerRecord {
-        job,
+    let result = JobResult {
         number: worker.number as u32,
         group: worker.group,
         pid: match end.map_or_else(|| counters.worker(worker.number).thread(), |end| end.thread) {
@@ -149,7 +148,6 @@ fn of_worker<'a>(
         started_unix_ms: end.map_or(context.started_unix_ms, |end| end.started_unix_ms),
         started_clock_ms: end.and_then(|end| end.started_clock_ms),
         elapsed_s: now.saturating_sub(context.started_unix_ms).div_ceil(1000),
-        eta_s: 0,
         error: end.map_or(0, WorkerResult::errno),
         evidence: evidence(context, worker),
         replay: end.and_then(|end| replayed(job, end)),
@@ -157,8 +155,9 @@ fn of_worker<'a>(
         steady: end.and_then(|end| end.steady.clone()),
         zone_resets: end.map_or(0, |end| end.zone_resets),
         depth_search: end.and_then(|end| depth_search(job, end)),
-        summary,
-    }
+        ..JobResult::default()
+    };
+    record::WorkerRecord { job, result, summary }
 }
 
 /// Returns the outcome of a worker's search for a queue depth.

@@ -5,7 +5,7 @@ use units::Nanos;
 
 use crate::{RunCounters, Totals, WorkerPlan, WorkerResult, policy};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RunProgress {
     /// Completed fraction, from 0 to 1; `None` if the end is unknown.
     pub fraction: Option<f64>,

@@ -88,7 +88,7 @@ pub(crate) fn variables(
     sockets: &ServerSockets<'_>,
 ) -> Vec<(&'static str, OsString)> {
     let first = facts.first();
-    let uri = first.and_then(|facts| facts.uris.first()).cloned().unwrap_or_default();
+    let uri = first.and_then(|facts| facts.stats.uris.first()).cloned().unwrap_or_default();
     let socket =
         addresses.iter().find_map(|bound| if let BoundAddress::Unix(path) = bound { Some(path) } else { None });
     let port = addresses
@@ -97,7 +97,7 @@ pub(crate) fn variables(
     vec![
         ("uri", uri.into()),
         ("unixsocket", socket.cloned().unwrap_or_default().into()),
-        ("exportname", first.map(|facts| facts.name.clone()).unwrap_or_default().into()),
+        ("exportname", first.map(|facts| facts.stats.name.clone()).unwrap_or_default().into()),
         ("port", port.map(|port| port.to_string()).unwrap_or_default().into()),
         ("statistics", sockets.statistics.into()),
         ("control", sockets.control.unwrap_or(Path::new("")).into()),

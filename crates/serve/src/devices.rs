@@ -29,9 +29,9 @@ pub(crate) fn prepare(
     let (mut drafts, mut mounts) = (Vec::new(), Vec::new());
     for (export, facts) in facts.iter().enumerate() {
         let setup = DeviceSetup {
-            name: if facts.name.is_empty() { "fathom".to_owned() } else { facts.name.clone() },
-            uri: facts.uris.first().cloned().unwrap_or_default(),
-            read_only: facts.read_only,
+            name: if facts.stats.name.is_empty() { "fathom".to_owned() } else { facts.stats.name.clone() },
+            uri: facts.stats.uris.first().cloned().unwrap_or_default(),
+            read_only: facts.stats.read_only,
             most_bytes: MOST_BYTES,
         };
         let prepared = DeviceDraft::new(setup, &directory).map_err(|error| error.to_string());
@@ -51,7 +51,7 @@ pub(crate) fn prepare(
 
 fn mount(fuse: std::os::fd::OwnedFd, facts: &ExportFacts, export: usize) -> Result<ExportMount, String> {
     let owner = (geteuid().as_raw(), getegid().as_raw());
-    let node = Node { size: facts.size_bytes, block_bytes: BLOCK_BYTES, read_only: facts.read_only, owner };
+    let node = Node { size: facts.stats.size_bytes, block_bytes: BLOCK_BYTES, read_only: facts.stats.read_only, owner };
     let channel = Channel::new(fuse).map_err(|error| describe(&error))?;
     Ok(ExportMount { channel, node, export })
 }

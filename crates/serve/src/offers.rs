@@ -3,6 +3,7 @@
 use nbd::server::Offer;
 use nbd::store::{Store, StoreCapabilities};
 use nbd::wire::{Export, ExportBlockSizes, TransmissionFlags as Flags};
+use report::serve::ExportStats;
 use volume::{Attachment, Behaviour, Limit};
 
 use crate::addresses::BoundAddress;
@@ -74,15 +75,19 @@ pub(crate) fn facts(
 ) -> Vec<ExportFacts> {
     let all = requested.iter().zip(offers);
     let merges = |limit: &&Limit| limit.merging.is_some();
-    all.map(|(requested, offer)| ExportFacts {
+    let stats = |requested: &RequestedExport, offer: &Offer| ExportStats {
         name: requested.name.clone(),
         uris: addresses.iter().map(|bound| bound.uri(&requested.name).to_string()).collect(),
         volume: requested.model.as_ref().map(|model| model.spec.name.clone()),
         store: requested.store.text(),
         size_bytes: offer.export.size,
         read_only: offer.export.flags.contains(Flags::READ_ONLY),
+        notes: requested.model.iter().filter_map(|model| model.spec.unknown_machine()).map(str::to_owned).collect(),
+        ..ExportStats::default()
+    };
+    all.map(|(requested, offer)| ExportFacts {
+        stats: stats(requested, offer),
         route: offer.route,
-        unknown: requested.model.as_ref().and_then(|model| model.spec.unknown_machine()).map(str::to_owned),
         merging: requested.model.iter().flat_map(|model| &model.spec.limits).filter(merges).cloned().collect(),
         faulty,
     })

@@ -181,7 +181,7 @@ impl PreparedServer {
             }
         });
         let hints = ServerHints {
-            exports: self.facts.iter().map(ExportFacts::served).collect(),
+            exports: self.facts.iter().map(|facts| &facts.stats).collect(),
             address,
             statistics: sockets.statistics.display().to_string(),
             control: sockets.control.map(|path| path.display().to_string()),

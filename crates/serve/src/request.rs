@@ -15,10 +15,10 @@ pub struct ServeRequest {
     #[arg(long, value_name = "NAME=[VOLUME]", help_heading = "Exports")]
     pub export: Vec<String>,
     /// Backing of one export or of all: memory, zero, pattern, random, file:PATH, copy:PATH [default: memory]
-    #[arg(long, alias = "store", value_name = "[NAME=]BACKING", help_heading = "Exports")]
+    #[arg(long, value_name = "[NAME=]BACKING", help_heading = "Exports")]
     pub backing: Vec<String>,
     /// Size of exports whose volume has none
-    #[arg(long, alias = "capacity", value_name = "[NAME=]SIZE", help_heading = "Exports")]
+    #[arg(long, value_name = "[NAME=]SIZE", help_heading = "Exports")]
     pub size: Vec<String>,
     /// Bypass the page cache for files
     #[arg(long, help_heading = "Exports")]
@@ -63,7 +63,7 @@ pub struct ServeRequest {
     #[arg(long, help_heading = "Model")]
     pub spin: bool,
     /// Subtract this round-trip time from modelled latencies [default: as measured for each client]
-    #[arg(long, alias = "way", value_name = "TIME", help_heading = "Model")]
+    #[arg(long, value_name = "TIME", help_heading = "Model")]
     pub round_trip: Option<String>,
     /// Seed for all random choices
     #[arg(long, value_name = "N", help_heading = "Model")]

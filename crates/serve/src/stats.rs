@@ -7,46 +7,23 @@ use meter::Histogram;
 use nbd::server::{Done, ExportCounters, Punctuality, Snapshot};
 use nbd::store::{FaultKind, InjectedFaults};
 use report::ResultDocument;
-use report::serve::{
-    ExportStats, PunctualityStats, RequestLatency, RequestStats, ServedExport, ServerStats, StageStats,
-};
+use report::serve::{ExportStats, PunctualityStats, RequestLatency, RequestStats, ServerStats, StageStats};
 use units::Nanos;
 use volume::{Limit, RequestKind, ServiceStage, StageKind};
 
-use crate::rates::RecentRates;
+use crate::view::RecentRates;
 
 /// Static facts about an export.
 #[derive(Clone, Debug)]
 pub(crate) struct ExportFacts {
-    pub(crate) name: String,
-    pub(crate) uris: Vec<String>,
-    pub(crate) volume: Option<String>,
-    pub(crate) store: String,
-    pub(crate) size_bytes: u64,
-    pub(crate) read_only: bool,
+    /// Its statistics before the first request, with unknown properties of its machine as notes.
+    pub(crate) stats: ExportStats,
     /// Index of its attachment to the model.
     pub(crate) route: Option<usize>,
-    /// Unknown properties of its machine.
-    pub(crate) unknown: Option<String>,
     /// Limits that merge sequential requests.
     pub(crate) merging: Vec<Limit>,
     /// Whether faults may be injected.
     pub(crate) faulty: bool,
-}
-
-impl ExportFacts {
-    /// Returns the description printed at startup.
-    pub(crate) fn served(&self) -> ServedExport<'_> {
-        ServedExport {
-            name: &self.name,
-            uris: &self.uris,
-            volume: self.volume.as_deref(),
-            store: &self.store,
-            size_bytes: self.size_bytes,
-            read_only: self.read_only,
-            unknown: self.unknown.as_deref(),
-        }
-    }
 }
 
 /// Returns the statistics of a snapshot. `recent` has the rates of the last second.
@@ -80,18 +57,13 @@ fn export(
     let injected = if facts.faulty { by_name(&tally.injected) } else { BTreeMap::new() };
     let kinds = tally.kinds.iter().enumerate().filter(|(_, done)| done.operations + done.errors > 0);
     ExportStats {
-        name: facts.name.clone(),
-        uris: facts.uris.clone(),
-        volume: facts.volume.clone(),
-        store: facts.store.clone(),
-        size_bytes: facts.size_bytes,
-        read_only: facts.read_only,
         connections: tally.connections,
         connected: tally.connected,
         in_flight: tally.in_flight,
         kinds: kinds.map(|(kind, done)| self::kind(KINDS[kind], done, recent.of(index, kind))).collect(),
         notes,
         injected,
+        ..facts.stats.clone()
     }
 }
 
@@ -102,7 +74,7 @@ fn notes(facts: &ExportFacts, snapshot: &Snapshot) -> Vec<String> {
         let limit = facts.merging.iter().find(|limit| limit.name == stage.name)?;
         Some((limit, stage))
     });
-    facts.unknown.iter().cloned().chain(sim::model::merging_notes(merging)).collect()
+    facts.stats.notes.iter().cloned().chain(sim::model::merging_notes(merging)).collect()
 }
 
 /// Names of the kinds in [`ExportCounters::kinds`].

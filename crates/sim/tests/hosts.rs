@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use job::limits::Capacity;
 use job::{InjectedOptions, JobArguments, Plan, SplitKind};
 use meter::LogChunk;
-use record::{ModelStage, Run, StageHosts};
+use record::{Run, ServiceStage, StageHosts};
 use runner::{LogPlan, LogSink, NullObserver, RunOptions, Runner, Seeds, Uninterrupted, WorkerLog};
 use sim::model::ModelRunner;
 
@@ -89,7 +89,7 @@ fn ios(run: &Run) -> Vec<u64> {
     run.fleet.as_ref().unwrap().members.iter().map(record::RankRecord::ios).collect()
 }
 
-fn stage<'a>(run: &'a Run, name: &str) -> &'a ModelStage {
+fn stage<'a>(run: &'a Run, name: &str) -> &'a ServiceStage {
     let model = run.model.as_ref().unwrap();
     let found: Vec<_> = model.stages.iter().filter(|stage| stage.name == name).collect();
     assert_eq!(found.len(), 1, "{:?}", model.stages);
@@ -293,7 +293,7 @@ fn hosts_with_different_jobs_have_limits_of_their_own() {
                  name=many rw=randread iodepth=8 runtime=10 time_based filename=/dev/x ranks=0,2";
     let run = run("./disk.toml", words, Some(6));
     let model = run.model.as_ref().unwrap();
-    let machines: Vec<&ModelStage> = model.stages.iter().filter(|stage| stage.name == "machine IOPS").collect();
+    let machines: Vec<&ServiceStage> = model.stages.iter().filter(|stage| stage.name == "machine IOPS").collect();
     let described: Vec<_> = machines.iter().map(|stage| (stage.label(), stage.owner.as_str())).collect();
     let expected = [
         ("machine IOPS of each of 2 hosts".to_owned(), "host0 and host2"),

@@ -36,7 +36,7 @@ fn random_misses_take_the_volumes_latency_without_readahead() {
     let cold = simulate(&slow(memory(GIB)), "rw=randread\nbs=4k\nsize=64m\n");
     close(cold.iops(), 500.0, 0.001);
     let counts = cold.cache.expect("the job is buffered");
-    assert_eq!((counts.reads, counts.hits, counts.fetched_bytes), (16384, 0, 64 * MIB));
+    assert_eq!((counts.reads, counts.read_hits, counts.fetched_bytes), (16384, 0, 64 * MIB));
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn repeated_reads_run_at_memory_speed() {
     // not extend waits for the volume.
     let warm = simulate(&slow(memory(GIB)), "rw=randread\nbs=4k\nsize=64m\nloops=4\ninvalidate=0\n");
     let counts = warm.cache.expect("the job is buffered");
-    assert_eq!((counts.reads, counts.hits), (4 * 16384, 3 * 16384));
+    assert_eq!((counts.reads, counts.read_hits), (4 * 16384, 3 * 16384));
     let warm_ns = 3.0 * 16384.0 * 705.0;
     close(warm.ended.secs_f64(), 16384.0 * (0.002 + 455e-9) + warm_ns / 1e9, 0.0001);
     let median = warm.summaries[0].directions[0].service.histogram.percentile(50.0);
@@ -57,7 +57,7 @@ fn a_cache_smaller_than_a_sequential_working_set_never_hits() {
     let options = "rw=randread\nbs=4k\nsize=64m\nloops=4\n";
     let half = simulate(&slow(memory(32 * MIB)), &format!("{options}norandommap\n"));
     let counts = half.cache.expect("the job is buffered");
-    close(counts.hits as f64 / counts.reads as f64, 0.5, 0.1);
+    close(counts.read_hits as f64 / counts.reads as f64, 0.5, 0.1);
     let in_turn = simulate(&slow(memory(32 * MIB)), "rw=read\nbs=4k\nsize=64m\nloops=4\n");
     let counts = in_turn.cache.expect("the job is buffered");
     assert!(counts.fetched_bytes >= 4 * 64 * MIB, "{}", counts.fetched_bytes);
@@ -71,7 +71,7 @@ fn readahead_makes_a_sequential_reader_at_depth_1_fast() {
     let consumption = 64.0 * 705e-9;
     close(throughput(&ahead), 2.0 * 0.25 / (0.002 + consumption), 0.01);
     let counts = ahead.cache.expect("the job is buffered");
-    assert!(counts.hits * 100 > counts.reads * 97, "{counts:?}");
+    assert!(counts.read_hits * 100 > counts.reads * 97, "{counts:?}");
     // Without readahead: one block per latency.
     let none = Buffering { read_ahead: Some(Bytes::new(0)), ..memory(GIB) };
     close(simulate(&slow(none), "rw=read\nbs=4k\nsize=16m\n").iops(), 500.0, 0.001);
@@ -102,7 +102,7 @@ fn writes_are_absorbed_up_to_the_dirty_limit_and_then_throttled() {
     // Pages under write-back count as both.
     let twice = counts.written_back_bytes + long.unwritten - 2 * GIB;
     assert!(twice <= 32 * (1280 << 10), "{twice}");
-    assert!(counts.held > 0 && counts.held_ns > 10_000_000_000);
+    assert!(counts.writes_held > 0 && counts.held_ns > 10_000_000_000);
 }
 
 #[test]

@@ -5,10 +5,10 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use record::{EnvironmentRecord, Run};
+use record::{EnvironmentRecord, Run, RunKind};
 
 use crate::error::Result;
-use crate::{Error, Retention, RunKind, RunStore};
+use crate::{Error, Retention, RunStore};
 
 /// Maximum time to wait for the end of a save: a stopped process may hold the lock of the store, or the disk may be slow.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(2);

@@ -1,7 +1,6 @@
 //! Filters of runs.
 
-use crate::RunKind;
-use crate::manifest::Entry;
+use record::{RunKind, SavedRun};
 
 /// Criteria for listing runs; `None` accepts all.
 ///
@@ -28,7 +27,7 @@ pub struct Filter {
 impl Filter {
     /// Reports whether a run matches.
     #[must_use]
-    pub fn accepts(&self, entry: &Entry) -> bool {
+    pub fn accepts(&self, entry: &SavedRun) -> bool {
         self.kind.is_none_or(|kind| kind == entry.kind)
             && self.since_unix_ms.is_none_or(|since| entry.started_unix_ms >= since)
             && self.until_unix_ms.is_none_or(|until| entry.started_unix_ms < until)
@@ -54,7 +53,7 @@ fn last_part(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-fn contains_text(entry: &Entry, text: &str) -> bool {
+fn contains_text(entry: &SavedRun, text: &str) -> bool {
     let text = text.to_lowercase();
     let names = [&entry.id, &entry.name, &entry.hostname, &entry.tool.name, &entry.tool.version];
     let mut all = names.into_iter().chain(&entry.jobs).chain(&entry.targets).chain(&entry.command_line);

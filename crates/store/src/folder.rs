@@ -5,10 +5,12 @@ use std::fmt::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use record::SavedRun;
+
 use crate::disk;
 use crate::error::{Error, Reason, Result};
-use crate::manifest::{Entry, FORMAT, FileSeal};
-use crate::sweep::WRITER_LOCK;
+use crate::manifest::{FORMAT, parse_manifest, seal_of};
+use crate::removal::WRITER_LOCK;
 
 pub(crate) const MANIFEST: &str = "manifest.json";
 pub(crate) const RUN: &str = "run.json";
@@ -22,7 +24,7 @@ pub(crate) const KEPT: &str = "kept";
 const WRITTEN: [&str; 8] = [MANIFEST, RUN, JOB, RESOLVED, ENVIRONMENT, EVENTS, KEPT, WRITER_LOCK];
 
 /// Reads the manifest of a run and verifies all its files.
-pub(crate) fn read(folder: &Path) -> Result<Entry> {
+pub(crate) fn read(folder: &Path) -> Result<SavedRun> {
     let entry = read_manifest(folder)?;
     for name in entry.files.keys() {
         read_file(folder, &entry, name)?;
@@ -31,7 +33,7 @@ pub(crate) fn read(folder: &Path) -> Result<Entry> {
 }
 
 /// Reads the manifest of a run in the store, without verifying its files.
-pub(crate) fn read_manifest(folder: &Path) -> Result<Entry> {
+pub(crate) fn read_manifest(folder: &Path) -> Result<SavedRun> {
     let entry = read_manifest_anywhere(folder)?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     if entry.id != name {
@@ -42,12 +44,12 @@ pub(crate) fn read_manifest(folder: &Path) -> Result<Entry> {
 }
 
 /// Reads the manifest of a folder at any path and with any name.
-pub(crate) fn read_manifest_anywhere(folder: &Path) -> Result<Entry> {
+pub(crate) fn read_manifest_anywhere(folder: &Path) -> Result<SavedRun> {
     let path = folder.join(MANIFEST);
     if !path.is_file() {
         return Err(foreign(folder, &format!("there is no {MANIFEST} in it")));
     }
-    let mut entry = Entry::parse(&path, &disk::read(&path)?)?;
+    let mut entry = parse_manifest(&path, &disk::read(&path)?)?;
     entry.kept = folder.join(KEPT).exists();
     Ok(entry)
 }
@@ -78,7 +80,7 @@ pub(crate) fn foreign(path: &Path, why: &str) -> Error {
     Error::new(path, Reason::Foreign(why.to_owned()), "put it elsewhere if it is not meant to be here")
 }
 
-pub(crate) fn read_file(folder: &Path, entry: &Entry, name: &str) -> Result<Vec<u8>> {
+pub(crate) fn read_file(folder: &Path, entry: &SavedRun, name: &str) -> Result<Vec<u8>> {
     let path = folder.join(name);
     let seal = entry.files.get(name).ok_or_else(|| missing(&path))?;
     let found = path.metadata().map_err(|_| missing(&path))?;
@@ -89,7 +91,7 @@ pub(crate) fn read_file(folder: &Path, entry: &Entry, name: &str) -> Result<Vec<
         return Err(Error::damaged(&path, format!("{} bytes instead of {}", found.len(), seal.bytes)));
     }
     let bytes = disk::read(&path)?;
-    if FileSeal::of(&bytes) != *seal {
+    if seal_of(&bytes) != *seal {
         return Err(Error::damaged(&path, "its checksum does not fit"));
     }
     Ok(bytes)
@@ -99,7 +101,7 @@ fn missing(path: &Path) -> Error {
     Error::damaged(path, "the file is missing")
 }
 
-pub(crate) fn check_version(folder: &Path, entry: &Entry) -> Result<()> {
+pub(crate) fn check_version(folder: &Path, entry: &SavedRun) -> Result<()> {
     let [format, schema] = [(entry.format, FORMAT), (entry.schema, record::SCHEMA)];
     let newer = [format, schema].into_iter().find(|(found, known)| found > known);
     newer.map_or(Ok(()), |(found, known)| Err(Error::too_new(folder, found, known)))

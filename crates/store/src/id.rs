@@ -1,35 +1,10 @@
 //! IDs of runs, which sort by time and can be pronounced.
 
-use std::fmt;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
+use record::RunKind;
 
 const LABEL_LENGTH: usize = 24;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RunKind {
-    /// A measurement by this or another program.
-    Run,
-    /// A simulation.
-    Sim,
-    /// A series of loads in search of the knee.
-    Sweep,
-    /// A published benchmark.
-    Suite,
-}
-
-impl fmt::Display for RunKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Run => "run",
-            Self::Sim => "sim",
-            Self::Sweep => "sweep",
-            Self::Suite => "suite",
-        })
-    }
-}
 
 /// Returns an ID without a folder in `root`: start in UTC, kind, name, and four digits from `salt`.
 pub(crate) fn unused(root: &Path, kind: RunKind, name: &str, started_unix_ms: u64, salt: u32) -> String {

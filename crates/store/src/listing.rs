@@ -1,17 +1,20 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
+use serde::{Deserialize, Serialize};
+
+use record::SavedRun;
+
 use crate::error::{Error, Result};
-use crate::index::{IndexRow, RunIndex};
-use crate::manifest::Entry;
-use crate::store::is_reserved;
-use crate::{Filter, RunStore, folder};
+use crate::manifest::{FORMAT, seal, unseal};
+use crate::store::{INDEX, is_reserved};
+use crate::{Filter, RunStore, disk, folder};
 
 /// The runs of a store.
 #[derive(Debug, Default)]
 pub struct Listing {
     /// Valid runs, the oldest first.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<SavedRun>,
     /// Folders and files that are damaged, foreign or of a later version, by name, each with its problem.
     pub skipped: Vec<(String, Error)>,
 }
@@ -54,7 +57,9 @@ impl RunStore {
         for (name, row) in rows {
             let path = self.root.join(name);
             match folder::check_version(&path, &row.entry) {
-                Ok(()) => listing.entries.push(Entry { kept: path.join(folder::KEPT).exists(), ..row.entry.clone() }),
+                Ok(()) => {
+                    listing.entries.push(SavedRun { kept: path.join(folder::KEPT).exists(), ..row.entry.clone() })
+                }
                 Err(error) => listing.skipped.push((name.clone(), error)),
             }
         }
@@ -77,7 +82,42 @@ impl RunStore {
         let stamp = folder::stamp(&path).map_err(|_| folder::foreign(&path, "it is not a folder that can be read"))?;
         match known.filter(|row| row.stamp == stamp) {
             Some(row) => Ok(row.clone()),
-            None => Ok(IndexRow { stamp, entry: Entry { kept: false, ..folder::read(&path)? } }),
+            None => Ok(IndexRow { stamp, entry: SavedRun { kept: false, ..folder::read(&path)? } }),
         }
+    }
+}
+
+const TEMPORARY: &str = ".index.json";
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct RunIndex {
+    format: u32,
+    pub(crate) rows: BTreeMap<String, IndexRow>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct IndexRow {
+    /// Result of [`crate::folder::stamp`] when the row was made.
+    pub(crate) stamp: String,
+    pub(crate) entry: SavedRun,
+}
+
+impl RunIndex {
+    pub(crate) fn of(rows: BTreeMap<String, IndexRow>) -> Self {
+        Self { format: FORMAT, rows }
+    }
+
+    /// Loads the index; empty if it is missing or unreadable.
+    pub(crate) fn load(store: &RunStore) -> Self {
+        let path = store.root.join(INDEX);
+        let read = disk::read(&path).and_then(|bytes| unseal(&path, &bytes));
+        read.unwrap_or_else(|_| Self::of(BTreeMap::new()))
+    }
+
+    /// Saves the index, unless another process holds the lock: then a later listing saves it.
+    pub(crate) fn save(&self, store: &RunStore) -> Result<()> {
+        store.check_version()?;
+        let Some(_lock) = store.try_lock()? else { return Ok(()) };
+        disk::replace(&store.root.join(INDEX), &store.root.join(TEMPORARY), &seal(self))
     }
 }

@@ -1,19 +1,18 @@
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use record::{EnvironmentRecord, ReadError, Run, from_json};
+use record::{EnvironmentRecord, ReadError, Run, SavedRun, from_json};
 
 use crate::error::{Error, Reason, Result};
 use crate::folder::{self, ENVIRONMENT, EVENTS, JOB, RUN};
 use crate::id::SERIES;
-use crate::manifest::Entry;
 use crate::{Filter, RunStore};
 
 /// A run loaded from the store.
 #[derive(Debug)]
 pub struct StoredRun {
     /// Manifest.
-    pub entry: Entry,
+    pub entry: SavedRun,
     /// Record.
     pub run: Run,
     folder: PathBuf,
@@ -37,7 +36,7 @@ impl RunStore {
     ///
     /// # Errors
     /// When the name is ambiguous or the store cannot be listed.
-    pub fn series(&self, which: &str) -> Result<Vec<Entry>> {
+    pub fn series(&self, which: &str) -> Result<Vec<SavedRun>> {
         if !which.contains(SERIES) {
             return Ok(Vec::new());
         }
@@ -97,7 +96,7 @@ impl RunStore {
     }
 }
 
-fn series_of(entry: &Entry) -> &str {
+fn series_of(entry: &SavedRun) -> &str {
     entry.repeat.as_ref().map_or("", |repeat| &repeat.series)
 }
 
@@ -110,7 +109,7 @@ impl StoredRun {
         Self::read(folder::read_manifest_anywhere(folder)?, folder.to_owned())
     }
 
-    fn read(entry: Entry, folder: PathBuf) -> Result<Self> {
+    fn read(entry: SavedRun, folder: PathBuf) -> Result<Self> {
         folder::check_version(&folder, &entry)?;
         let path = folder.join(RUN);
         let damaged = |error: String| Error::damaged(&path, error);

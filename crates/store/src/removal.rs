@@ -1,10 +1,11 @@
 use std::path::Path;
 
+use record::SavedRun;
+
 use crate::error::{Error, Result};
 use crate::folder::{self, KEPT};
-use crate::limits::{age_ms, size_bytes};
-use crate::sweep::REMOVING;
-use crate::{Entry, Filter, RunStore, disk, id};
+use crate::lock::StoreLock;
+use crate::{Filter, RunStore, disk, id};
 
 /// Limits of retention. The oldest runs are removed first; runs marked by [`RunStore::keep`] stay.
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,12 +104,12 @@ impl RunStore {
     ///
     /// # Errors
     /// When the store cannot be listed.
-    pub fn surplus(&self, retention: Retention, now_unix_ms: u64) -> Result<Vec<Entry>> {
+    pub fn surplus(&self, retention: Retention, now_unix_ms: u64) -> Result<Vec<SavedRun>> {
         let entries = self.list(&Filter::default())?.entries;
-        let mut bytes: u64 = entries.iter().map(Entry::bytes).sum();
+        let mut bytes: u64 = entries.iter().map(SavedRun::bytes).sum();
         let oldest_ms = retention.max_age_ms.map_or(0, |age| now_unix_ms.saturating_sub(age));
         let removable = entries.len().saturating_sub(retention.latest);
-        let goes = |entry: &Entry| {
+        let goes = |entry: &SavedRun| {
             let is_too_much = retention.max_bytes.is_some_and(|most| bytes > most);
             let goes = !entry.kept && (is_too_much || entry.kept_since_unix_ms() < oldest_ms);
             bytes -= if goes { entry.bytes() } else { 0 };
@@ -138,5 +139,87 @@ impl RunStore {
         let temporary = self.root.join(format!("{REMOVING}{id}"));
         disk::rename(folder, &temporary)?;
         std::fs::remove_dir_all(&temporary).map_err(|error| Error::io(&temporary, "removing", error))
+    }
+}
+
+/// Prefix of folders to which a run is being written.
+pub(crate) const WRITING: &str = ".writing-";
+/// Prefix of folders that are being removed.
+pub(crate) const REMOVING: &str = ".removing-";
+/// Lock in a folder that is being written, held by its writer.
+pub(crate) const WRITER_LOCK: &str = ".lock";
+
+/// Removes folders that no process uses. Requires the store's lock, under which every folder in use has its writer's
+/// lock.
+pub(crate) fn sweep(root: &Path) -> Result<()> {
+    let listed = root.read_dir().map_err(|error| Error::io(root, "listing", error))?;
+    for folder in listed.filter_map(std::io::Result::ok) {
+        let name = folder.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(REMOVING) || (name.starts_with(WRITING) && is_abandoned(&folder.path())) {
+            // What cannot be removed now is removed later.
+            let _ = std::fs::remove_dir_all(folder.path());
+        }
+    }
+    Ok(())
+}
+
+fn is_abandoned(folder: &Path) -> bool {
+    matches!(StoreLock::try_now(&folder.join(WRITER_LOCK)), Ok(Some(_)))
+}
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// Parses an age such as `90d`, `12h`, `2w` or `1y`; returns milliseconds.
+#[must_use]
+pub fn age_ms(text: &str) -> Option<u64> {
+    let (number, unit) = split(text)?;
+    let unit_ms = match unit {
+        "s" => 1000,
+        "m" | "min" => 60_000,
+        "h" => 3_600_000,
+        "d" | "day" | "days" => DAY_MS,
+        "w" => 7 * DAY_MS,
+        "y" => 365 * DAY_MS,
+        _ => return None,
+    };
+    Some((number * unit_ms as f64) as u64)
+}
+
+/// Parses a size such as `1GiB`, `500MB` or `10k`; returns bytes. A single letter is binary.
+#[must_use]
+pub fn size_bytes(text: &str) -> Option<u64> {
+    let (number, unit) = split(text)?;
+    let (prefix, base) = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => return Some(number as u64),
+        unit => match (unit.chars().next()?, unit.get(1..)?) {
+            (prefix, "" | "ib") => (prefix, 1024.0_f64),
+            (prefix, "b") => (prefix, 1000.0),
+            _ => return None,
+        },
+    };
+    let power = "kmgtp".find(prefix)? as i32 + 1;
+    Some((number * base.powi(power)) as u64)
+}
+
+fn split(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    Some((number.parse().ok()?, unit.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_ages_and_sizes_with_units() {
+        let ages = ["90d", "12 h", "1.5w", "1y", "0d"].map(age_ms);
+        assert_eq!(ages, [90 * DAY_MS, DAY_MS / 2, DAY_MS * 21 / 2, 365 * DAY_MS, 0].map(Some));
+        assert_eq!(["", "d", "-1d", "9 parsecs", "9"].map(age_ms), [None; 5]);
+        let sizes = ["1GiB", "500MB", "10k", "0", "7 B", "1.5 KiB"].map(size_bytes);
+        assert_eq!(sizes, [1 << 30, 500_000_000, 10_240, 0, 7, 1536].map(Some));
+        assert_eq!(["", "GiB", "1 parsec", "1xb", "1é"].map(size_bytes), [None; 5]);
     }
 }

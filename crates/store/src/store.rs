@@ -1,12 +1,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use record::{EnvironmentRecord, Input, read_input};
+use record::{EnvironmentRecord, Input, RunKind, read_input};
 
 use crate::error::{Error, Reason, Result};
 use crate::lock::{LOCK_TIMEOUT, StoreLock};
 use crate::manifest::{FORMAT, StoreVersion, seal, unseal};
-use crate::{RunKind, disk, sweep};
+use crate::{disk, removal};
 
 const LOCK: &str = "lock";
 pub(crate) const INDEX: &str = "index.json";
@@ -115,7 +115,7 @@ impl RunStore {
     fn sweep(&self) -> Result<()> {
         self.check_version()?;
         match self.try_lock()? {
-            Some(_lock) => sweep::sweep(&self.root),
+            Some(_lock) => removal::sweep(&self.root),
             None => Ok(()),
         }
     }

@@ -1,20 +1,19 @@
-use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use record::{EnvironmentRecord, RequestedRun, Run};
+use record::{EnvironmentRecord, FileSeal, RequestedRun, Run, RunKind, SavedRun};
 use serde::Serialize;
 use zstd::stream::write::Encoder;
 
 use crate::error::{Error, Reason, Result};
 use crate::folder::{ENVIRONMENT, EVENTS, JOB, KEPT, MANIFEST, RESOLVED, RUN};
 use crate::lock::{LOCK_TIMEOUT, StoreLock};
-use crate::manifest::{Entry, FileSeal, seal};
-use crate::sweep::{WRITER_LOCK, WRITING};
-use crate::{RunKind, RunStore, disk, id};
+use crate::manifest::{manifest, seal, seal_of};
+use crate::removal::{WRITER_LOCK, WRITING};
+use crate::{RunStore, disk, id};
 
 /// Distinguishes temporary folders of one process.
 static COUNTER: AtomicU32 = AtomicU32::new(0);
@@ -23,13 +22,10 @@ static COUNTER: AtomicU32 = AtomicU32::new(0);
 /// next process that opens the store does.
 pub struct RunWriter {
     store: RunStore,
-    kind: RunKind,
-    name: String,
     temporary: PathBuf,
-    files: BTreeMap<String, FileSeal>,
+    /// What is known of it before its end.
+    saved: SavedRun,
     events: Option<Encoder<'static, ChecksumWriter>>,
-    verdict: Option<String>,
-    added_unix_ms: u64,
     /// Shows other processes that the writer is alive.
     _alive: StoreLock,
 }
@@ -41,19 +37,18 @@ impl RunWriter {
         let alive = StoreLock::wait(&temporary.join(WRITER_LOCK), LOCK_TIMEOUT).inspect_err(|_| {
             let _ = std::fs::remove_dir(&temporary);
         })?;
-        let name = name.to_owned();
-        let (files, events, verdict, added_unix_ms) = (BTreeMap::new(), None, None, 0);
-        Ok(Self { store: store.clone(), kind, name, temporary, files, events, verdict, added_unix_ms, _alive: alive })
+        let saved = manifest(&Run::default(), &EnvironmentRecord::default(), kind, name);
+        Ok(Self { store: store.clone(), temporary, saved, events: None, _alive: alive })
     }
 
     /// Sets the verdict shown by lists, a single word.
     pub fn verdict(&mut self, verdict: &str) {
-        self.verdict = Some(verdict.to_owned());
+        self.saved.verdict = Some(verdict.to_owned());
     }
 
     /// Sets when the run is added, in milliseconds since 1970. Retention uses it, because imported runs may be old.
     pub fn added_at(&mut self, unix_ms: u64) {
-        self.added_unix_ms = unix_ms;
+        self.saved.added_unix_ms = unix_ms;
     }
 
     /// Adds an event: one JSON document without line breaks.
@@ -86,7 +81,7 @@ impl RunWriter {
     /// When the name is used, empty, begins with a dot or contains a slash; when the file cannot be written.
     pub fn attach(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         let ours = [RUN, EVENTS, JOB, RESOLVED, ENVIRONMENT, MANIFEST, KEPT];
-        let is_taken = ours.contains(&name) || self.files.contains_key(name);
+        let is_taken = ours.contains(&name) || self.saved.files.contains_key(name);
         if is_taken || name.is_empty() || name.starts_with('.') || name.contains('/') {
             let reason = Reason::Refused(format!("no file of a run can be added as \"{name}\""));
             return Err(Error::new(&self.temporary, reason, "choose another name, without slashes or a leading dot"));
@@ -117,7 +112,7 @@ impl RunWriter {
 
     fn put(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         disk::write_durably(&self.temporary.join(name), bytes)?;
-        self.files.insert(name.to_owned(), FileSeal::of(bytes));
+        self.saved.files.insert(name.to_owned(), seal_of(bytes));
         Ok(())
     }
 
@@ -125,20 +120,21 @@ impl RunWriter {
         let Some(events) = self.events.take() else { return Ok(()) };
         let finished = events.finish().and_then(ChecksumWriter::finish);
         let seal = finished.map_err(|error| Error::io(&self.temporary.join(EVENTS), "writing", error))?;
-        self.files.insert(EVENTS.to_owned(), seal);
+        self.saved.files.insert(EVENTS.to_owned(), seal);
         Ok(())
     }
 
     fn commit(&mut self, run: &Run, environment: &EnvironmentRecord) -> Result<String> {
-        let files = std::mem::take(&mut self.files);
-        let mut entry = Entry {
-            verdict: self.verdict.take(),
-            added_unix_ms: self.added_unix_ms,
-            ..Entry::of(run, environment, (self.kind, &self.name), files)
+        let saved = &mut self.saved;
+        let mut entry = SavedRun {
+            files: std::mem::take(&mut saved.files),
+            verdict: saved.verdict.take(),
+            added_unix_ms: saved.added_unix_ms,
+            ..manifest(run, environment, saved.kind, &saved.name)
         };
         let salt = entry.files.values().fold(std::process::id(), |salt, file| salt.rotate_left(5) ^ file.crc32c);
         let _lock = self.store.lock()?;
-        entry.id = id::unused(&self.store.root, self.kind, &self.name, entry.started_unix_ms, salt);
+        entry.id = id::unused(&self.store.root, entry.kind, &entry.name, entry.started_unix_ms, salt);
         disk::write_durably(&self.temporary.join(MANIFEST), &seal(&entry))?;
         let alive = self.temporary.join(WRITER_LOCK);
         std::fs::remove_file(&alive).map_err(|error| Error::io(&alive, "removing", error))?;
@@ -176,7 +172,7 @@ struct ChecksumWriter {
 
 impl ChecksumWriter {
     fn encoder(file: File) -> io::Result<Encoder<'static, Self>> {
-        Encoder::new(Self { file, seal: FileSeal::of(&[]) }, zstd::DEFAULT_COMPRESSION_LEVEL)
+        Encoder::new(Self { file, seal: seal_of(&[]) }, zstd::DEFAULT_COMPRESSION_LEVEL)
     }
 
     fn finish(self) -> io::Result<FileSeal> {

@@ -1,11 +1,12 @@
 //! Kills processes that use a store.
 
+use record::RunKind;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
-use store::{Filter, RunKind, RunStore};
+use store::{Filter, RunStore};
 use units::random::Random;
 
 use crate::cases::cases;

@@ -1,9 +1,9 @@
 //! Damaged stores.
 
-use record::Run;
+use record::{Run, RunKind};
 use std::fs;
 use std::path::{Path, PathBuf};
-use store::{Filter, Reason, RunKind, RunStore};
+use store::{Filter, Reason, RunStore};
 
 use crate::common::{add, sample};
 

@@ -2,8 +2,9 @@
 //!
 //! A new version adds a folder, which `FATHOM_WRITE_EXPECTED=1` writes, and leaves the others unchanged.
 
+use record::RunKind;
 use std::path::{Path, PathBuf};
-use store::{FORMAT, Filter, RunKind, RunStore};
+use store::{FORMAT, Filter, RunStore};
 
 use crate::common::{EVENTS, JOB, add, sample};
 

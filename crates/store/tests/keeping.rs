@@ -1,9 +1,9 @@
 //! Adding, listing and removing runs.
 
-use record::{DirectionResult, EnvironmentRecord, LatencyStats, Run};
+use record::{DirectionResult, EnvironmentRecord, LatencyStats, Run, RunKind};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
-use store::{Filter, Reason, Retention, RunKind, RunStore};
+use store::{Filter, Reason, Retention, RunStore};
 
 use crate::common::{EVENTS, JOB, STARTED_MS, add, sample};
 

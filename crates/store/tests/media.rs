@@ -1,12 +1,13 @@
 //! Read-only and full file systems.
 
+use record::RunKind;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use store::{Error, Filter, Reason, RunKind, RunStore};
+use store::{Error, Filter, Reason, RunStore};
 
 use crate::common::{add, sample};
 

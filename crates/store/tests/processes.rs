@@ -1,8 +1,9 @@
 //! Several processes using one store. These tests are a separate program: between fork and exec, a child holds copies
 //! of all locks of the other tests in its program, and the store then postpones writing its index.
 
+use record::RunKind;
 use std::process::{Command, Stdio};
-use store::{Filter, RunKind, RunStore};
+use store::{Filter, RunStore};
 
 use crate::common::{add, sample};
 

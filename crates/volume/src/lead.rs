@@ -2,27 +2,11 @@
 
 use units::Nanos;
 
-use crate::Jitter;
-
 /// Buckets per doubling: resolution of leads.
 const STEPS: u64 = 16;
 const STEP_BITS: u32 = STEPS.trailing_zeros();
 /// Number of buckets for 64-bit leads.
 const BUCKETS: usize = (STEPS as usize) * (64 - STEP_BITS as usize + 1);
-
-/// Waiting time that the jitter of a limit saved. Waits are those at this limit alone; those without jitter are of the
-/// same arrivals, so they hold for open loops, whose arrivals do not depend on waits.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Early {
-    /// Jitter of the limit.
-    pub jitter: Jitter,
-    /// Requests admitted ahead of the schedule.
-    pub requests: u64,
-    /// 99th percentile of the wait.
-    pub p99: Nanos,
-    /// 99th percentile of the wait without jitter, to one part in 32.
-    pub p99_without: Nanos,
-}
 
 /// Histogram of how far requests were ahead of a limiter's even schedule.
 ///

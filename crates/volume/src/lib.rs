@@ -15,7 +15,6 @@ mod citation;
 pub mod closed;
 pub mod disk;
 mod event_heap;
-mod events;
 mod hard_disk;
 mod law;
 mod lead;
@@ -24,20 +23,19 @@ pub mod pagecache;
 mod request;
 pub mod spec;
 mod spells;
+mod stage;
 mod station;
 mod system;
-mod tally;
 pub mod toml_fields;
 mod written;
 
 pub use citation::{cited, cited_jitter, cited_merging, joined_by_text};
 pub use hard_disk::HardDisk;
 pub use law::Law;
-pub use lead::Early;
-pub use limiter::BurstCredits;
 pub use request::{PerRequestKind, Request, RequestKind, Share};
 pub use spec::{
     Behaviour, Buffering, Burst, CountedUnit, IoUnit, Jitter, JitterBasis, LatencySpec, Limit, LimitSource, Merging,
     Scope, Spec, Station, Tolerance, names_machine,
 };
-pub use system::{Attachment, Home, ServiceStage, StageKind, System};
+pub use stage::{BurstCredits, Early, MergedCounts, ServiceStage, StageHosts, StageKind};
+pub use system::{Attachment, Home, System};

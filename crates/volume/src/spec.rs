@@ -343,6 +343,18 @@ pub struct Price {
     pub source: LimitSource,
 }
 
+impl Price {
+    /// Returns the price of several volumes.
+    #[must_use]
+    pub fn times(&self, copies: f64) -> Self {
+        let PriceParts { capacity, iops, throughput, performance } = self.parts;
+        let [capacity, iops, throughput, performance] =
+            [capacity, iops, throughput, performance].map(|part| part * copies);
+        let parts = PriceParts { capacity, iops, throughput, performance };
+        Self { per_month: self.per_month * copies, parts, ..self.clone() }
+    }
+}
+
 /// Components of a monthly price.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PriceParts {

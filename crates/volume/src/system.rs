@@ -7,16 +7,14 @@ use std::collections::{BTreeMap, VecDeque};
 use units::{Bytes, Nanos, random::Random};
 
 use crate::disk::Mechanics;
-use crate::event_heap::EventHeap;
-use crate::events::{ADMITTED, DONE, DriveEvents, ID_BITS, MOVED};
+use crate::event_heap::{ADMITTED, DONE, DriveEvents, EventHeap, ID_BITS, MOVED};
 use crate::law::LawSampler;
-use crate::lead::Early;
-use crate::limiter::{BurstCredits, Limiter, LimiterCounts, limiters_by_kind};
+use crate::limiter::{Limiter, LimiterCounts, StageTally, limiters_by_kind};
 use crate::request::{PerRequestKind, Request, Share};
 use crate::spec::{Behaviour, Buffering, Burst, Jitter, LatencySpec, Limit, Scope, Spec, Station};
 use crate::spells::SlowPeriodState;
+use crate::stage::{Early, MergedCounts, ServiceStage, StageKind};
 use crate::station::Servers;
-use crate::tally::StageTally;
 use crate::written::WrittenRanges;
 
 /// Path from a machine to a volume.
@@ -28,49 +26,6 @@ pub struct Attachment {
     pub spec: Spec,
     /// Name of the volume. Attachments with equal names share one volume with its limits and state.
     pub volume: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StageKind {
-    /// A rate limit.
-    Limit,
-    /// A queueing station.
-    Station,
-}
-
-/// Statistics of a limit or station over the time in which jobs that pass it were measured ([`System::measure`]).
-#[derive(Clone, Debug, PartialEq)]
-pub struct ServiceStage {
-    /// Name in the spec.
-    pub name: String,
-    /// Name of the volume or machine that owns it.
-    pub owner: String,
-    pub kind: StageKind,
-    /// Requests that passed.
-    pub requests: u64,
-    /// Requests that it delayed.
-    pub delayed: u64,
-    /// Requests whose admission time it determined: no other limit delayed them longer.
-    pub decided: u64,
-    /// Total delay beyond that of the preceding stages. The delays of all stages add up to the total time that requests
-    /// waited for admission.
-    pub delay_ns: u64,
-    /// Time in which at least one request waited for admission by this limit; zero for stations.
-    pub throttled_ns: u64,
-    /// Fraction of its capacity used; above 1 while burst credits are spent.
-    pub utilisation: f64,
-    /// Indices of the attachments whose route includes it.
-    pub routes: Vec<usize>,
-    /// Burst credits; `None` if it has no bucket.
-    pub credits: Option<BurstCredits>,
-    /// Waiting time that jitter saved; `None` without jitter or if jitter is not accounted for.
-    pub early: Option<Early>,
-    /// Requests that the limit did not count because they continued preceding ones.
-    pub merged: u64,
-    /// Requests that continued preceding ones but were too small to be merged.
-    pub unmerged: u64,
-    /// Rule of the limit.
-    pub rule: String,
 }
 
 /// The simulated volumes and machines of a run.
@@ -396,9 +351,9 @@ impl System {
             routes,
             credits,
             early: self.early(record, requests),
-            merged,
-            unmerged,
+            merging: (merged + unmerged > 0).then_some(MergedCounts { merged, unmerged }),
             rule: record.rule.clone(),
+            ..ServiceStage::default()
         }
     }
 
@@ -407,7 +362,13 @@ impl System {
         let leads = Some(&self.stages.limiters[index].leads).filter(|leads| leads.is_enabled())?;
         let p99_without = leads.quantile(0.99, requests);
         let p99 = p99_without.since(jitter.time);
-        Some(Early { jitter: jitter.clone(), requests: leads.requests(), p99, p99_without })
+        Some(Early {
+            jitter_ns: jitter.time.get(),
+            basis: jitter.basis.name().to_owned(),
+            requests: leads.requests(),
+            p99_wait_ns: p99.get(),
+            p99_wait_without_ns: p99_without.get(),
+        })
     }
 }
 

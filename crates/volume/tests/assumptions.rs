@@ -171,9 +171,9 @@ fn a_stage_reports_the_effect_of_its_jitter() {
         let (lenient, stages) = ends(&spec("custom,iops=10000,latency=1ms"), &arrivals);
         let early = stages[0].early.as_ref().expect("it has jitter");
         let (with, without) = (waits(&lenient), waits(&strict));
-        assert!((early.p99_without.get() as f64 / without - 1.0).abs() < 0.04, "{load}: {early:?} for {without}");
+        assert!((early.p99_wait_without_ns as f64 / without - 1.0).abs() < 0.04, "{load}: {early:?} for {without}");
         // Accurate to one part in 32 of the wait without jitter.
-        assert!((early.p99.get() as f64 - with).abs() <= 0.04 * without, "{load}: {early:?} for {with}");
+        assert!((early.p99_wait_ns as f64 - with).abs() <= 0.04 * without, "{load}: {early:?} for {with}");
         assert!(early.requests > 0 && early.requests <= 200_000);
     }
 }
@@ -237,7 +237,10 @@ fn a_limiter_counts_merged_and_unmerged_requests() {
         }
         system.stages(Nanos::from_secs(1)).remove(0)
     };
-    let counted = |stage: &ServiceStage| (stage.merged, stage.unmerged, (stage.utilisation * 3_000.0).round());
+    let counted = |stage: &ServiceStage| {
+        let merging = stage.merging.unwrap_or_default();
+        (merging.merged, merging.unmerged, (stage.utilisation * 3_000.0).round())
+    };
     assert_eq!(counted(&stage(&[64 << 10; 8])), (6, 0, 2.0), "512 KiB are two of 256 KiB");
     assert_eq!(counted(&stage(&[4 << 10; 8])), (0, 7, 8.0));
     // A request that is too small ends a run, and the next one begins another.

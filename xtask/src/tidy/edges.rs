@@ -22,7 +22,7 @@ const EDGES: &[(&str, &str)] = &[
     ("nbd", "units meter volume nbd-wire"),
     ("probe", "units record"),
     ("engine", "units target nbd object-wire probe"),
-    ("record", "units job meter"),
+    ("record", "units job meter volume"),
     ("runner", "units job workload meter target drive volume record"),
     ("sim", "units job workload meter target drive volume record runner"),
     ("device", "units job workload meter target trace drive probe object-wire engine record runner analyse"),

@@ -7,22 +7,22 @@
 //! time; records without blocks need repeats.
 
 mod blocks;
-mod caution;
 mod change;
 mod mismatch;
-mod series;
-mod side;
 
-use record::{Figure, FigureOf, FigureQuantity, FigureStatistic, FigureValue, LatencyStats, Run};
+use record::{
+    DataKind, Figure, FigureOf, FigureQuantity, FigureStatistic, FigureValue, IntervalRecord, JobResult, LatencyStats,
+    Run,
+};
 use serde::Serialize;
 
-pub use caution::Caution;
 pub use change::{Basis, Change, Judgement, More};
 pub use mismatch::{Aspect, ConditionMismatch, MismatchValue, mismatches, pairs};
-pub use side::Side;
 
 use crate::knee::steady::Mean;
-use side::{AnalysedRun, SideJob};
+use crate::{Code, Finding, Severity, Verdict, analyse};
+use blocks::ComparedBlocks;
+use change::ENOUGH_RUNS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ComparisonSettings {
@@ -166,14 +166,14 @@ fn compare_job(
     candidate: &SideJob<'_>,
     options: &ComparisonSettings,
 ) -> JobComparison {
-    let mut cautions = caution::of_parts(baseline, candidate);
+    let mut cautions = of_parts(baseline, candidate);
     let mut figures = Vec::new();
     for figure in figures_of(baseline, candidate) {
         let Some((row, samples)) = compare_figure(figure, baseline, candidate, options) else { continue };
         figures.push(row);
         if let Some(([a, b], basis)) = samples.zip(row.basis) {
-            cautions.extend(caution::of_sample(figure, Side::Baseline, &a, basis));
-            cautions.extend(caution::of_sample(figure, Side::Candidate, &b, basis));
+            cautions.extend(of_sample(figure, Side::Baseline, &a, basis));
+            cautions.extend(of_sample(figure, Side::Candidate, &b, basis));
         }
     }
     if figures.iter().any(|row| row.basis == Some(Basis::Spread)) {
@@ -236,7 +236,7 @@ fn compare_figure(
     };
     let judgement = match judgement {
         // More of a course that drifts only drifts further.
-        Judgement::Undecided { more: Some(More::Seconds(_)) } if caution::drift([baseline, candidate]) => {
+        Judgement::Undecided { more: Some(More::Seconds(_)) } if drift([baseline, candidate]) => {
             Judgement::Undecided { more: Some(More::Repeats(missing_runs as u64)) }
         }
         judgement => judgement,
@@ -324,4 +324,236 @@ fn of_blocks(
         values: blocks.len(),
     };
     Ok(([sample(&a, seed), sample(&b, seed.wrapping_add(1))], Basis::Intervals { seconds }))
+}
+
+/// Returns the figure's value in each whole interval in use. `None` if the record has no such series: for percentiles,
+/// and for the latency of one kind among several, because intervals sum the time of all kinds.
+fn time_series(job: &JobResult, figure: Figure) -> Option<Vec<f64>> {
+    let (series, kind) = (job.result.series.paced(), figure.of.kind());
+    if figure.of == FigureOf::Sync {
+        return None;
+    }
+    // The last interval may be incomplete.
+    let whole = &series.intervals[..series.intervals.len().saturating_sub(1)];
+    let used = in_use(whole, kind);
+    let seconds = series.width_ns as f64 / 1e9;
+    if used.len() < 2 || seconds <= 0.0 {
+        return None;
+    }
+    match figure.quantity {
+        FigureQuantity::Iops => Some(used.iter().map(|one| sum(&one.ios, kind) / seconds).collect()),
+        FigureQuantity::BytesPerSecond => Some(used.iter().map(|one| sum(&one.bytes, kind) / seconds).collect()),
+        FigureQuantity::Latency(FigureStatistic::Mean) => latency(used).filter(|_| is_alone(job, kind)),
+        _ => None,
+    }
+}
+
+/// Strips the intervals before the first operation and after the last one.
+fn in_use(intervals: &[IntervalRecord], kind: Option<DataKind>) -> &[IntervalRecord] {
+    let busy = |one: &IntervalRecord| sum(&one.ios, kind) > 0.0;
+    let Some(first) = intervals.iter().position(busy) else { return &[] };
+    let last = intervals.iter().rposition(busy).unwrap_or(first);
+    &intervals[first..=last]
+}
+
+fn sum(counts: &[u64; 3], kind: Option<DataKind>) -> f64 {
+    match kind {
+        Some(kind) => counts[kind as usize] as f64,
+        None => counts.iter().sum::<u64>() as f64,
+    }
+}
+
+/// Reports whether the kind is the only one in use.
+fn is_alone(job: &JobResult, kind: Option<DataKind>) -> bool {
+    kind.is_none_or(|kind| job.result.kinds().all(|(other, result)| other == kind || result.ios == 0))
+}
+
+/// Returns values whose mean is the mean over all operations and whose deviation is that of this mean (a linearised
+/// ratio of sums): intervals weigh by their number of operations.
+fn latency(intervals: &[IntervalRecord]) -> Option<Vec<f64>> {
+    let count = |one: &IntervalRecord| one.ios.iter().sum::<u64>() as f64;
+    let ios: f64 = intervals.iter().map(count).sum();
+    let time: f64 = intervals.iter().map(|one| one.service_ns as f64).sum();
+    let (mean, each) = (time / ios, ios / intervals.len() as f64);
+    let value = |one: &IntervalRecord| mean + (one.service_ns as f64 - mean * count(one)) / each;
+    (time > 0.0).then(|| intervals.iter().map(value).collect())
+}
+
+/// A side of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The reference.
+    Baseline,
+    /// The run that is compared with it.
+    Candidate,
+}
+
+/// A run and the findings about its jobs.
+struct AnalysedRun<'a> {
+    run: &'a Run,
+    verdicts: Vec<Verdict>,
+}
+
+impl<'a> AnalysedRun<'a> {
+    fn of(runs: &[&'a Run]) -> Vec<Self> {
+        runs.iter().map(|&run| Self { run, verdicts: analyse(run) }).collect()
+    }
+}
+
+/// One job in all runs of a side.
+struct SideJob<'a> {
+    jobs: Vec<(&'a AnalysedRun<'a>, usize)>,
+}
+
+impl<'a> SideJob<'a> {
+    /// Selects a job by its index in each run; runs without it are left out.
+    fn of(runs: &'a [AnalysedRun<'a>], indices: impl Iterator<Item = Option<usize>>) -> Self {
+        Self { jobs: runs.iter().zip(indices).filter_map(|(run, index)| Some((run, index?))).collect() }
+    }
+
+    fn runs(&self) -> usize {
+        self.jobs.len()
+    }
+
+    fn results(&self) -> impl Iterator<Item = &'a JobResult> {
+        self.jobs.iter().map(|&(run, index)| &run.run.jobs[index])
+    }
+
+    fn uses(&self, operations: FigureOf) -> bool {
+        self.results().any(|job| operations.are_in(&job.result))
+    }
+
+    /// Returns the figure of each run that has it.
+    fn of_each_run(&self, figure: Figure) -> Vec<FigureValue> {
+        self.results().filter_map(|job| figure.of_result(job)).collect()
+    }
+
+    /// Returns the statistics of a latency in the only run of this side; `None` for several runs or kinds, and where intervals
+    /// tell more.
+    fn latency(&self, figure: Figure) -> Option<&'a LatencyStats> {
+        let (job, None) = (self.results().next()?, self.results().nth(1)) else { return None };
+        match figure.of {
+            FigureOf::Sync => Some(&job.result.sync),
+            FigureOf::Kind(kind) if job.result.series.intervals.is_empty() => {
+                Some(figure.quantity.latency(job.result.kind(kind)))
+            }
+            FigureOf::Kind(_) | FigureOf::All => None,
+        }
+    }
+
+    /// Returns the figure's concatenated time series and the width of an interval in seconds; `None` if a run has no
+    /// series.
+    fn time_series(&self, figure: Figure) -> Option<(Vec<f64>, f64)> {
+        let series: Vec<Vec<f64>> = self.results().map(|job| time_series(job, figure)).collect::<Option<_>>()?;
+        let width_ns = self.results().next()?.result.series.paced().width_ns;
+        Some((series.concat(), width_ns as f64 / 1e9))
+    }
+
+    /// Returns the figure's latency histograms over time; `None` if a run has none.
+    fn blocks(&self, figure: Figure) -> Option<ComparedBlocks> {
+        ComparedBlocks::of(self.results(), figure.of.kind().filter(|_| figure.quantity.is_latency())?, figure.quantity)
+    }
+
+    fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.jobs.iter().filter_map(|(run, index)| run.verdicts.get(*index)).flat_map(Verdict::findings)
+    }
+
+    /// Reports whether burst credits ran out, by the model's counters or by the shape of the series.
+    fn credits_ran_out(&self) -> bool {
+        let empty = |(run, index): &(&AnalysedRun<'_>, usize)| {
+            let model = run.run.model.as_ref();
+            let stages = model.into_iter().flat_map(|model| model.stages_of(&run.run.jobs[*index]));
+            stages.filter_map(|stage| stage.credits).any(|credits| credits.empty_at_ns.is_some())
+        };
+        self.jobs.iter().any(empty) || self.findings().any(|finding| finding.code == Code::BurstUsedUp)
+    }
+}
+
+/// Number of values per independent value from which even corrected intervals are too narrow.
+const CORRELATED: f64 = 20.0;
+
+/// A reason to doubt a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "caution")]
+pub enum Caution {
+    /// A finding says that a side's figures are not trustworthy or not of a steady state.
+    Found {
+        /// The affected side.
+        side: Side,
+        /// The finding.
+        code: Code,
+    },
+    /// Burst credits ran out on one side only.
+    CreditsRanOut {
+        /// The affected side.
+        side: Side,
+    },
+    /// Neighbouring intervals are so correlated that the interval of the change is too narrow even so; repeats avoid
+    /// that.
+    Correlated {
+        /// The affected side.
+        side: Side,
+        /// The affected figure.
+        figure: Figure,
+        /// Number of intervals.
+        values: usize,
+        /// Number of independent values with the same information.
+        independent: f64,
+    },
+    /// Fewer than five repeats, which cannot reveal an atypical pair of runs.
+    FewRepeats {
+        /// The affected side.
+        side: Side,
+        runs: usize,
+    },
+    /// Mean latencies of one run on each side are compared by their spread, which does not show how much runs differ.
+    OneRunEach,
+    /// Only one side has repeats, whose variation is taken for that of the other side too.
+    RepeatsOnOneSide,
+}
+
+/// Findings that exclude a steady state.
+const UNSTEADY: [Code; 6] =
+    [Code::NotSteady, Code::BurstRunning, Code::BurstUsedUp, Code::WarmupCounted, Code::BurstOrDrift, Code::ShortRun];
+
+/// Reports whether a side has no steady state.
+fn drift(sides: [&SideJob<'_>; 2]) -> bool {
+    let is_of_course = |code: Code| UNSTEADY.contains(&code) && code != Code::ShortRun;
+    sides.iter().any(|side| side.findings().any(|finding| is_of_course(finding.code)))
+}
+
+fn of_parts(baseline: &SideJob<'_>, candidate: &SideJob<'_>) -> Vec<Caution> {
+    let sides = [(Side::Baseline, baseline), (Side::Candidate, candidate)];
+    let mut cautions = Vec::new();
+    if baseline.credits_ran_out() != candidate.credits_ran_out() {
+        let side = if baseline.credits_ran_out() { Side::Baseline } else { Side::Candidate };
+        cautions.push(Caution::CreditsRanOut { side });
+    }
+    for (side, part) in sides {
+        cautions.extend(from_findings(side, part));
+    }
+    let runs = sides.map(|(side, part)| (side, part.runs()));
+    if runs.iter().all(|(_, runs)| *runs > 1) {
+        let few = runs.into_iter().filter(|(_, runs)| *runs < ENOUGH_RUNS);
+        cautions.extend(few.map(|(side, runs)| Caution::FewRepeats { side, runs }));
+    } else if runs[0].1 != runs[1].1 {
+        cautions.push(Caution::RepeatsOnOneSide);
+    }
+    cautions
+}
+
+fn from_findings(side: Side, part: &SideJob<'_>) -> impl Iterator<Item = Caution> {
+    let matters = |severity, code| severity == Severity::Distrust || UNSTEADY.contains(&code);
+    let mut codes: Vec<Code> =
+        part.findings().filter(|one| matters(one.severity, one.code)).map(|one| one.code).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes.into_iter().map(move |code| Caution::Found { side, code })
+}
+
+fn of_sample(figure: Figure, side: Side, sample: &ComparedSample, basis: Basis) -> Option<Caution> {
+    let ComparedSample { mean, values } = *sample;
+    let correlated = values as f64 / mean.effective.max(1.0) >= CORRELATED && matches!(basis, Basis::Intervals { .. });
+    correlated.then_some(Caution::Correlated { side, figure, values, independent: mean.effective })
 }

@@ -1,6 +1,6 @@
 //! Rules for what limited a run on modelled volumes.
 
-use record::{ModelCredits, ModelRecord, ModelStage};
+use record::{BurstCredits, ModelRecord, ServiceStage};
 
 use crate::facts::Facts;
 use crate::rules::deeper;
@@ -37,22 +37,22 @@ pub(super) fn limit(facts: Facts<'_>, model: &ModelRecord, in_flight: f64) -> Fi
 }
 
 /// Reports whether a stage reached its limit. A bucket of credits admits more until it is empty.
-fn is_used_up(stage: &ModelStage) -> bool {
-    let empty = |credits: &ModelCredits| credits.left <= 0.01 * credits.most;
+fn is_used_up(stage: &ServiceStage) -> bool {
+    let empty = |credits: &BurstCredits| credits.left <= 0.01 * credits.most;
     stage.utilisation >= USED_UP && stage.credits.as_ref().is_none_or(empty)
 }
 
 /// Returns the total delay by a stage.
-fn weight(stage: &ModelStage) -> f64 {
+fn weight(stage: &ServiceStage) -> f64 {
     stage.delay_ns as f64
 }
 
 /// Returns the fraction of its operations that a stage delayed.
-fn delayed_fraction(stage: &ModelStage) -> f64 {
+fn delayed_fraction(stage: &ServiceStage) -> f64 {
     stage.delayed as f64 / stage.requests.max(1) as f64
 }
 
-fn delayed_by(facts: Facts<'_>, model: &ModelRecord, stage: &ModelStage, requests: u64) -> Finding {
+fn delayed_by(facts: Facts<'_>, model: &ModelRecord, stage: &ServiceStage, requests: u64) -> Finding {
     let held = stage.delay_ns as f64 / requests.max(1) as f64;
     // Without the wait, this many operations in flight would keep the limit just as busy.
     let service = facts.result().service_mean_ns().unwrap_or(held);
@@ -74,28 +74,28 @@ fn delayed_by(facts: Facts<'_>, model: &ModelRecord, stage: &ModelStage, request
 }
 
 /// Returns when a stage's credits ran out during the run, in nanoseconds.
-fn ran_out_ns(stage: &ModelStage) -> Option<f64> {
+fn ran_out_ns(stage: &ServiceStage) -> Option<f64> {
     stage.credits?.empty_at_ns.filter(|at| *at > 0).map(|at| at as f64)
 }
 
 /// Returns the most limiting stage whose credits ran out, and when: the reason for the change of throughput.
-pub(super) fn spent<'a>(stages: impl Iterator<Item = &'a ModelStage>) -> Option<(&'a ModelStage, f64)> {
+pub(super) fn spent<'a>(stages: impl Iterator<Item = &'a ServiceStage>) -> Option<(&'a ServiceStage, f64)> {
     let spent = stages.filter_map(|stage| Some((stage, ran_out_ns(stage)?)));
     spent.max_by(|(a, _), (b, _)| weight(a).total_cmp(&weight(b)))
 }
 
 /// Returns the credits that run out first, if the run spends more than it earns.
-fn draining<'a>(stages: impl Iterator<Item = &'a ModelStage>) -> Option<ModelCredits> {
+fn draining<'a>(stages: impl Iterator<Item = &'a ServiceStage>) -> Option<BurstCredits> {
     let used = stages.filter(|stage| stage.utilisation > 1.0).filter_map(|stage| stage.credits);
     let draining = used.filter(|credits| credits.spent_per_sec > 0.0 && credits.empty_at_ns.is_none());
     draining.min_by(|a, b| secs_left(a).total_cmp(&secs_left(b)))
 }
 
-fn secs_left(credits: &ModelCredits) -> f64 {
+fn secs_left(credits: &BurstCredits) -> f64 {
     credits.left.max(0.0) / credits.spent_per_sec
 }
 
-fn with_credits(finding: Finding, credits: ModelCredits) -> Finding {
+fn with_credits(finding: Finding, credits: BurstCredits) -> Finding {
     let (left, spent) = if credits.bytes {
         (Quantity::ByteCreditsLeft, Quantity::ByteCreditsSpent)
     } else {

@@ -1,6 +1,6 @@
 //! Rules for whether the numbers are trustworthy.
 
-use record::{DiskUse, ModelPageCache, RunOutcome, TargetFacts, TargetKind, Unchecked};
+use record::{DiskUse, PageCacheCounts, RunOutcome, TargetFacts, TargetKind, Unchecked};
 
 use crate::facts::Facts;
 use crate::rules::model;
@@ -124,7 +124,7 @@ fn cache_severity(facts: Facts<'_>) -> Severity {
 fn device_bytes(
     facts: Facts<'_>,
     pick: fn(&DiskUse) -> (u64, u64),
-    modelled: fn(&ModelPageCache) -> u64,
+    modelled: fn(&PageCacheCounts) -> u64,
 ) -> Option<u64> {
     if let Some(model) = facts.run.model.as_ref().filter(|model| !model.page_caches.is_empty()) {
         return Some(model.page_caches.iter().map(modelled).sum());

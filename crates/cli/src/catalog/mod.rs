@@ -2,12 +2,12 @@
 
 mod load;
 
-use report::SheetStyle;
 use report::catalog::{CatalogVolume, list_json, list_text};
+use report::{ResultFormat, SheetStyle};
 use runner::problems;
 use volume::catalogue::{self, CatalogueProblem};
 
-use crate::args::{CatalogOptions, TextOrJson};
+use crate::args::CatalogOptions;
 use crate::exit::Exit;
 use crate::outputs::print_text;
 use crate::runners;
@@ -17,7 +17,7 @@ use crate::terminal::Terminal;
 pub(crate) fn command(options: &CatalogOptions) -> Exit {
     let Some(words) = &options.volume else {
         let listed = catalogue::list();
-        return print_text(&if options.format == TextOrJson::Json { list_json(&listed) } else { list_text(&listed) });
+        return print_text(&if options.format == ResultFormat::Json { list_json(&listed) } else { list_text(&listed) });
     };
     let load = load::parse(options);
     let resolved = catalogue::resolve_all(&[words], &runners::read_volumes);
@@ -25,7 +25,7 @@ pub(crate) fn command(options: &CatalogOptions) -> Exit {
         (Ok(load), Ok(resolved)) => {
             let shown = CatalogVolume::new(&resolved[0], &load);
             let style = SheetStyle { width: Terminal::stdout().width.min(100), colour: false };
-            print_text(&if options.format == TextOrJson::Json { shown.json() } else { shown.text(style) })
+            print_text(&if options.format == ResultFormat::Json { shown.json() } else { shown.text(style) })
         }
         (load, resolved) => {
             let diagnostic =

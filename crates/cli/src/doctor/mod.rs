@@ -32,7 +32,7 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
         (subject, findings)
     };
     let subjects = subjects.into_iter().map(examined).collect();
-    let diagnosis = Diagnosis { subjects, host: host_findings, purpose: options.purpose() };
+    let diagnosis = Diagnosis { subjects, host: host_findings, purpose: options.purpose };
     let text = printed(ResultDocument::Diagnosis(&diagnosis, options.all), options.format);
     Ok(deliver_and_print(&mut files, &text, ResultDocument::Diagnosis(&diagnosis, true)))
 }

@@ -1,13 +1,9 @@
 //! `fathom explain`: explains what limited a result from any source, and what to change.
 
-pub(crate) mod args;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use analyse::Database;
-use args::ExplainOptions;
 use device::HostTraces;
 use job::ReplayLoop;
 use procedure::expected::ExpectedVolume;
@@ -18,11 +14,14 @@ use record::{Claim, Input, InputError, InputResults};
 use report::{ResultDocument, ResultFormat};
 use runner::{Seeds, problems};
 
+use crate::args::{OptionWord, PAGES, one_of};
 use crate::exit::Exit;
 use crate::outputs::{Output, deliver_as, print_text};
 use crate::run_argument::{is_file, resolve_all};
 use crate::signals::Signals;
 use crate::{diagnostics, runners};
+use analyse::Database;
+use clap::Args;
 use device::input_file::{self, UnreadableInput};
 use units::{Problem, ProblemCode, ProblemLevel};
 
@@ -139,7 +138,7 @@ fn read(
     }
     problems.extend(options.device.iter().filter_map(|device| unknown_device(&inputs, device)));
     if problems.is_empty() {
-        let (database, device) = (options.database.map(Database::from), options.device.clone());
+        let (database, device) = (options.database, options.device.clone());
         return Ok((ExplanationQuestion { inputs, claims, expected, device, database }, unreadable));
     }
     diagnostics::print(&problems);
@@ -198,3 +197,47 @@ fn read_inputs(path: &Path) -> Result<(Vec<NamedInput>, Vec<Problem>), Unreadabl
     let warning = |error: InputError| Problem { level: ProblemLevel::Warning, ..error.into() };
     Ok((named.collect(), unreadable.into_iter().map(warning).collect()))
 }
+
+/// Options of `fathom explain`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ExplainOptions {
+    /// Result: a record, a trace, sampled counters, metrics of Prometheus, logs of fio, or the output of fio, iostat, sar,
+    /// vmstat -d, SPDK's perf, kbench or PostgreSQL's pg_stat_io; - for standard input
+    #[arg(value_name = "INPUT")]
+    inputs: Vec<PathBuf>,
+    /// Describe all findings in Markdown
+    #[arg(long, help_heading = "Advice")]
+    findings: bool,
+    /// Figures from another source: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k, or iostat's columns: r/s=3500,r_await=1.00,aqu-sz=3.5
+    /// (repeatable)
+    #[arg(long, value_name = "FIGURES", help_heading = "Evidence")]
+    claim: Vec<String>,
+    /// Replay this trace on the volume, in virtual time
+    #[arg(long, value_name = "TRACE", requires = "volume", conflicts_with_all = ["inputs", "claim"], help_heading = "Evidence")]
+    from: Option<PathBuf>,
+    /// Replay all of the trace instead of its busiest hour
+    #[arg(long, requires = "from", help_heading = "Evidence")]
+    full: bool,
+    /// Volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...
+    #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new(), help_heading = "Evidence")]
+    volume: Option<String>,
+    /// Explain this device of the input, which is the volume [default: the busiest disk]
+    #[arg(long, value_name = "NAME", help_heading = "Evidence")]
+    device: Option<String>,
+    /// Print the settings of this database that determine its queue depth
+    #[arg(long, value_parser = one_of(DATABASES), value_name = "NAME", help_heading = "Advice")]
+    database: Option<Database>,
+    /// Format of standard output
+    #[arg(long, value_parser = one_of(PAGES), default_value = "text", help_heading = "Output")]
+    format: ResultFormat,
+    /// Write additional output to FILE: .json .md .txt (repeatable)
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Vec<PathBuf>,
+}
+
+const DATABASES: &[OptionWord<Database>] = &[
+    ("postgresql postgres", "", Database::PostgreSql),
+    ("mysql innodb", "", Database::MySql),
+    ("rocksdb", "", Database::RocksDb),
+    ("etcd", "", Database::Etcd),
+];

@@ -1,12 +1,10 @@
 //! `fathom man`: shows a manual page, or writes all pages to a directory.
 
-pub(crate) mod args;
-
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use args::ManOptions;
+use clap::Args;
 use engine::describe;
 use engine::gate::{Existing, create_output};
 use manual::{ManualPage, pages, short_names};
@@ -53,6 +51,28 @@ fn show(page: &ManualPage) -> Result<Exit, Exit> {
     }
     let status = man.wait().map_err(failed)?;
     if status.success() { Ok(Exit::Good) } else { Err(Exit::Environment) }
+}
+
+pub(crate) const HELP: &str = "\
+On a terminal, man shows the page; elsewhere its source is printed. Packages install the same pages: \
+`man fathom`, `man fathom-run`, `man fathom-options`.
+
+Examples:
+  fathom man run
+  fathom man options.5
+  fathom man --into /usr/local/share/man
+
+Exit codes: 0 shown or written, 2 no such page, 3 the page cannot be shown or written";
+
+/// Options of `fathom man`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ManOptions {
+    /// A command, or options.5 for job options [default: the program]
+    #[arg(value_name = "PAGE")]
+    page: Option<String>,
+    /// Write all pages below this directory, in man1/ and man5/
+    #[arg(long, value_name = "DIR", conflicts_with = "page", value_hint = clap::ValueHint::DirPath)]
+    into: Option<PathBuf>,
 }
 
 #[cfg(test)]

@@ -3,28 +3,34 @@
 //! `plan` searches, `procedure::purchase` simulates the candidates, `report::plan` renders. This module parses the
 //! need.
 
-pub(crate) mod args;
 mod need;
-mod trace;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use args::PlanOptions;
-use procedure::plan_words;
+use clap::Args;
+use device::HostTraces;
+use job::ReplayLoop;
+use live::EventLog;
+use procedure::plan_words::{PlanLoop, PlanWords};
 use procedure::purchase::{PurchaseSearch, TrialOutcomes};
+use procedure::trace_purchase::{PreparedTrace, TraceQuestion, is_trace};
+use procedure::{ProcedureObserver, plan_words};
 use report::{ResultDocument, ResultFormat};
 
+use crate::args::{JSON, MARKDOWN, OptionWord, ProgressStyle, TEXT, one_of};
 use crate::diagnostics::warning;
+use crate::display::Display;
 use crate::exit::Exit;
 use crate::outputs::{self, Output};
 use crate::signals::Signals;
-use crate::{parallel, rank, runners};
+use crate::{rank, runners};
 
 /// Plans for a need. That no volume meets it is a result, not a failure.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
-    if let Some(name) = trace::name(options) {
-        return trace::command(options, &name);
+    if let Some(name) = name(options) {
+        return of_trace(options, &name);
     }
     let words = &options.words;
     let file = || need::of_file(words.from.as_deref().unwrap_or_else(|| Path::new("")), words.device.as_deref());
@@ -40,7 +46,7 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     };
     let mut outcomes = TrialOutcomes::default();
     if let Some(fleet) = rank::joined() {
-        match fleet.gather(&search.simulate_shard(rank::shard(), parallel::for_each)).map_err(Exit::environment)? {
+        match fleet.gather(&search.simulate_shard(rank::shard(), runners::for_each)).map_err(Exit::environment)? {
             None => return Ok(Exit::Good),
             Some(all) => {
                 for (rank, others) in (0..).zip(all) {
@@ -59,4 +65,94 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     }
     signals.conclude();
     Ok(outputs::deliver_as(&mut files, ResultDocument::Plan(&report, words.show_math), options.format))
+}
+
+pub(crate) const HELP: &str = "\
+Rates and latencies are those of one machine. For each volume type of the catalogue, the plan finds the \
+smallest size on sale and the least provisioned performance that sustain the load, simulates them, and ranks \
+them by price in US dollars. Without --bs, IOPS are counted in operations of 4 KiB and throughput in \
+operations of 1 MiB. With a bound on latency, arrivals are random (Poisson).
+
+Headroom applies to IOPS, throughput and bounds on latency: with 20%, a volume sustains 1.2 times each rate, \
+and its latency at the rate itself is at most the bound divided by 1.2. Capacity has no headroom. A price \
+that is not published stays unknown. If no volume meets a requirement, the plan says which. Several volumes \
+striped together (RAID 0) are not considered.
+
+A trace (of `fathom capture`, fio, blktrace and others) is replayed on every volume: in virtual time, its busiest \
+hour unless --full is given. Bounds then hold for the latencies that an application would see, and headroom \
+means that they hold for the trace replayed 1.2 times as fast.
+
+Workloads: oltp, checkpoint-writes, dataloader, model-weights, streaming, boot, each with its keys: \
+--workload checkpoint-writes,model=140GiB,interval=30min,share=5%
+
+Examples:
+  fathom plan --iops 15k --capacity 1TiB
+  fathom plan --iops 50k --bs 8k --read 70% --latency 1ms --provider aws,gcp
+  fathom plan --from db.trace --p99 2ms -o plan.html
+
+Exit codes: 0 planned, 2 unreadable input, 3 I/O error";
+
+/// Options of `fathom plan`.
+#[derive(Clone, Debug, Args)]
+#[command(allow_negative_numbers = true)]
+pub(crate) struct PlanOptions {
+    #[command(flatten)]
+    words: PlanWords,
+    /// Seed for all random choices [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Calculation")]
+    seed: Option<u64>,
+    /// Format of standard output
+    #[arg(long, value_parser = one_of(FORMATS), default_value = "text", help_heading = "Output")]
+    format: ResultFormat,
+    /// Write additional output to FILE: .html .json .csv .md .txt .svg (repeatable)
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Vec<PathBuf>,
+}
+
+const FORMATS: &[OptionWord<ResultFormat>] =
+    &[TEXT, MARKDOWN, ("csv", "One line for each volume", ResultFormat::Csv), JSON];
+
+/// Provisioned values are found to this fraction.
+const RESOLUTION: f64 = 0.005;
+
+/// Returns the name of `--from`, if that file is a trace.
+fn name(options: &PlanOptions) -> Option<String> {
+    let name = options.words.from.as_ref()?.to_str()?;
+    is_trace(name, &HostTraces).then(|| name.to_owned())
+}
+
+/// Replays the trace on all candidates.
+fn of_trace(options: &PlanOptions, name: &str) -> Result<Exit, Exit> {
+    if rank::joined().is_some() {
+        return Err(Exit::usage("a plan for a trace runs on one host\nhelp: use `fathom plan`"));
+    }
+    let (need, bounds) = plan_words::of_trace(&options.words).map_err(Exit::invalid)?;
+    let dependence = match options.words.replay_loop {
+        PlanLoop::Open => ReplayLoop::Open,
+        PlanLoop::Closed => ReplayLoop::Closed,
+    };
+    if dependence == ReplayLoop::Closed && bounds.tightest().is_none() {
+        let remedy = "help: bound its latency, for example with --p99 2ms";
+        return Err(Exit::usage(format!("--replay-loop closed: a closed loop never falls behind\n{remedy}")));
+    }
+    let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(Exit::usage)?;
+    let signals = Signals::listen(Duration::ZERO)?;
+    let read =
+        PreparedTrace::read(name, (options.words.full, dependence), Arc::new(HostTraces), |_| signals.end().is_none());
+    let Some(trace) = read.map_err(Exit::usage)? else { return Ok(Exit::Signal(signals.end().unwrap_or(0))) };
+    let seed = options.seed.unwrap_or(1);
+    let question = TraceQuestion { need, bounds, seed, resolution: RESOLUTION };
+    let runner = runners::models().with_traces(trace.traces());
+    let display = Mutex::new(Display::new(ProgressStyle::Auto, EventLog::none()));
+    let on_progress = |done: usize, all: usize| {
+        let mut display = display.lock().unwrap_or_else(PoisonError::into_inner);
+        display.show_status(&format!("replayed on {done} of {all} types of volume"));
+    };
+    let report = trace.plan(question, &runner, &signals, (runners::for_each, &on_progress));
+    display.into_inner().unwrap_or_else(PoisonError::into_inner).clear();
+    if let Some(signal) = signals.end() {
+        return Ok(Exit::Signal(signal));
+    }
+    signals.conclude();
+    Ok(outputs::deliver_as(&mut files, ResultDocument::TracePlan(&report), options.format))
 }

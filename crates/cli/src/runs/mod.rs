@@ -1,22 +1,23 @@
 //! `fathom runs`: lists, shows, imports and removes saved runs.
 
-pub(crate) mod args;
-mod saved;
 mod when;
 
-use args::{ImportOptions, KeepOptions, PruneOptions, RunsCommand, RunsListOptions, RunsOptions, RunsShowOptions};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
 use device::input_file;
-use jiff::tz::TimeZone;
-use report::runs::{run_details_json, run_details_text, saved_runs_json, saved_runs_text};
-use store::{Entry, Filter, Reason, Retention, RunStore};
+use record::{EnvironmentRecord, RunKind, SavedRun};
+use report::runs::{RunDetails, SkippedRun, run_details_json, run_details_text, saved_runs_json, saved_runs_text};
+use report::{ResultFormat, SheetStyle};
+use store::{Filter, Listing, Reason, Retention, RunStore, StoredRun};
 use units::Bytes;
 
-use crate::args::TextOrJson;
+use crate::args::{OptionWord, TEXT_OR_JSON, one_of};
 use crate::exit::Exit;
-use crate::home;
 use crate::outputs::print_text;
-use crate::run_argument::resolve_all;
+use crate::run_argument::{ResolvedRun, resolve_all};
 use crate::terminal::Terminal;
+use crate::{home, save};
 
 /// Runs a subcommand; lists all runs without one.
 pub(crate) fn command(options: &RunsOptions) -> Result<Exit, Exit> {
@@ -38,7 +39,7 @@ fn list(options: &RunsListOptions) -> Result<Exit, Exit> {
         text.as_ref().map(parse).transpose()
     };
     let filter = Filter {
-        kind: options.kind.map(store::RunKind::from),
+        kind: options.kind,
         name: options.name.clone(),
         host: options.host.clone(),
         device: options.target.clone(),
@@ -51,22 +52,21 @@ fn list(options: &RunsListOptions) -> Result<Exit, Exit> {
     let store = home::store().map_err(Exit::environment)?;
     let listing = store.map_or_else(|| Ok(store::Listing::default()), |store| store.list(&filter));
     let listing = listing.map_err(|error| failed(&error))?;
-    let runs: Vec<_> = listing.entries.iter().map(|entry| saved::run(entry, now.time_zone())).collect();
-    let (place, skipped) = (place.display().to_string(), saved::skipped(&listing));
+    let (place, runs, skipped) = (place.display().to_string(), &listing.entries, skipped(&listing));
     Ok(print_text(&match options.format {
-        TextOrJson::Json => saved_runs_json(&place, &runs, &skipped),
-        TextOrJson::Text => saved_runs_text(&place, &runs, &skipped, Terminal::stdout().style()),
+        ResultFormat::Json => saved_runs_json(&place, runs, &skipped),
+        _ => saved_runs_text(&place, runs, now.time_zone(), &skipped, Terminal::stdout().style()),
     }))
 }
 
 fn show(options: &RunsShowOptions) -> Result<Exit, Exit> {
     let resolved = resolve_all(&options.run).map_err(Exit::usage)?;
-    let (zone, style) = (TimeZone::system(), Terminal::stdout().style());
-    let details: Vec<_> = resolved.iter().map(|one| saved::details(one, &zone)).collect();
-    let text = |(one, details)| run_details_text(details, &saved::results(one, style), style);
+    let style = Terminal::stdout().style();
+    let details: Vec<_> = resolved.iter().map(details).collect();
+    let text = |(one, details)| run_details_text(details, &results(one, style), style);
     Ok(print_text(&match options.format {
-        TextOrJson::Json => run_details_json(&details),
-        TextOrJson::Text => resolved.iter().zip(&details).map(text).collect::<Vec<_>>().join("\n"),
+        ResultFormat::Json => run_details_json(&details),
+        _ => resolved.iter().zip(&details).map(text).collect::<Vec<_>>().join("\n"),
     }))
 }
 
@@ -135,7 +135,7 @@ fn prune(options: &PruneOptions) -> Result<Exit, Exit> {
         true => surplus.iter().map(|entry| entry.id.clone()).collect(),
         false => store.retain(retention, device::unix_ms()).map_err(|error| failed(&error))?,
     };
-    let bytes = surplus.iter().filter(|entry| removed.contains(&entry.id)).map(Entry::bytes).sum();
+    let bytes = surplus.iter().filter(|entry| removed.contains(&entry.id)).map(SavedRun::bytes).sum();
     let what = if options.dry_run { "would be removed" } else { "removed" };
     let lines: String = removed.iter().map(|id| format!("{id}\n")).collect();
     let noun = if removed.len() == 1 { "run" } else { "runs" };
@@ -186,4 +186,152 @@ fn failed(error: &store::Error) -> Exit {
 
 fn all_failed(errors: &[store::Error]) -> Exit {
     errors.iter().map(failed).max().unwrap_or(Exit::Usage)
+}
+
+/// Returns the entries of the store that are not readable runs.
+fn skipped(listing: &Listing) -> Vec<SkippedRun> {
+    let skipped = |(name, error): &(String, store::Error)| SkippedRun {
+        name: name.clone(),
+        path: error.path.display().to_string(),
+        problem: format!("{}: {}", error.reason, error.remedy),
+    };
+    listing.skipped.iter().map(skipped).collect()
+}
+
+/// Converts a run and the files saved beside its record.
+fn details(resolved: &ResolvedRun) -> RunDetails<'_> {
+    let saved = resolved.loaded.as_ref();
+    let environment = saved.and_then(|saved| saved.environment().ok());
+    RunDetails {
+        run: &resolved.run,
+        saved: saved.map(|saved| (&saved.entry, saved.folder().to_string_lossy().into_owned())),
+        environment: environment.unwrap_or_else(|| EnvironmentRecord::of(&resolved.run)),
+        job: saved.and_then(|saved| saved.job().ok().flatten()),
+    }
+}
+
+/// Returns the saved text of a sweep, a grid or a suite, and the results of any other run.
+fn results(resolved: &ResolvedRun, style: SheetStyle) -> String {
+    let printed = |saved: &StoredRun| String::from_utf8(saved.file(save::TEXT).ok()?).ok();
+    let results = || report::text(&resolved.run, &analyse::analyse(&resolved.run), style);
+    resolved.loaded.as_ref().and_then(printed).unwrap_or_else(results)
+}
+
+pub(crate) const HELP: &str = "\
+Every run, sim, sweep and suite is saved in $FATHOM_HOME/runs or, where that is not set, in \
+$XDG_DATA_HOME/fathom/runs (~/.local/share/fathom/runs). RUN is the ID of a run, its beginning or its last \
+four digits, `last`, the name of a series of repeats, or the directory of a run. Patterns match whole names \
+and may contain * and ?. WHEN is a date, a date and time, or an age: 2026-11-21, 2026-11-21T20:53, 12h, 7d. \
+docs/runs.md says what is saved, and for how long.
+
+Examples:
+  fathom runs list --kind sweep --target 'nvme*' --since 7d
+  fathom runs show last
+  fathom runs prune --older-than 90d --larger-than 1GiB --dry-run
+
+Exit codes: 0 done, 2 usage, or no such run: nothing was changed, 3 I/O or environment error";
+
+/// Options of `fathom runs`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct RunsOptions {
+    #[command(subcommand)]
+    command: Option<RunsCommand>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum RunsCommand {
+    /// List saved runs, the latest last
+    List(RunsListOptions),
+    /// Show a run: its output, host, job, and the command that repeats it
+    Show(RunsShowOptions),
+    /// Remove runs
+    Rm(NamedRuns),
+    /// Save fio's output, or records from other hosts
+    Import(ImportOptions),
+    /// Exempt runs from retention
+    Keep(KeepOptions),
+    /// Remove runs by age or total size
+    Prune(PruneOptions),
+}
+
+#[derive(Clone, Debug, Default, Args)]
+struct RunsListOptions {
+    /// Only runs with this text in a name, a target or the command
+    text: Option<String>,
+    /// Only runs of this kind
+    #[arg(long, value_parser = one_of(KINDS), help_heading = "Filters")]
+    kind: Option<RunKind>,
+    /// Only runs whose name, ID or job matches
+    #[arg(long, value_name = "PATTERN", help_heading = "Filters")]
+    name: Option<String>,
+    /// Only runs whose file, device or volume matches
+    #[arg(long, value_name = "PATTERN", help_heading = "Filters")]
+    target: Option<String>,
+    /// Only runs whose host matches
+    #[arg(long, value_name = "PATTERN", help_heading = "Filters")]
+    host: Option<String>,
+    /// Only runs whose program matches: fathom, fio-3.*
+    #[arg(long, value_name = "PATTERN", help_heading = "Filters")]
+    tool: Option<String>,
+    /// Only runs that started at this time or later
+    #[arg(long, value_name = "WHEN", help_heading = "Filters")]
+    since: Option<String>,
+    /// Only runs that started before this time
+    #[arg(long, value_name = "WHEN", help_heading = "Filters")]
+    until: Option<String>,
+    /// Format of standard output
+    #[arg(long, value_parser = one_of(TEXT_OR_JSON), default_value = "text", help_heading = "Output")]
+    format: ResultFormat,
+}
+
+const KINDS: &[OptionWord<RunKind>] = &[
+    ("run", "A measurement", RunKind::Run),
+    ("sim", "A simulation", RunKind::Sim),
+    ("sweep", "A search for the knee, or a grid", RunKind::Sweep),
+    ("suite", "A published benchmark", RunKind::Suite),
+];
+
+#[derive(Clone, Debug, Args)]
+struct RunsShowOptions {
+    /// Run: an ID, a part of one, `last`, or a directory
+    run: String,
+    /// Format of standard output
+    #[arg(long, value_parser = one_of(TEXT_OR_JSON), default_value = "text")]
+    format: ResultFormat,
+}
+
+#[derive(Clone, Debug, Args)]
+struct NamedRuns {
+    /// Runs: IDs, parts of them, `last`, series
+    #[arg(value_name = "RUN", required = true)]
+    runs: Vec<String>,
+}
+
+#[derive(Clone, Debug, Args)]
+struct ImportOptions {
+    /// Output of fio (normal, json, json+), or a record; - for standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+}
+
+#[derive(Clone, Debug, Args)]
+struct KeepOptions {
+    #[command(flatten)]
+    named: NamedRuns,
+    /// Make them subject to retention again
+    #[arg(long)]
+    release: bool,
+}
+
+#[derive(Clone, Debug, Args)]
+struct PruneOptions {
+    /// Remove runs older than this [default: FATHOM_KEEP_FOR, or a year]
+    #[arg(long, value_name = "AGE")]
+    older_than: Option<String>,
+    /// Remove the oldest until no more than this is left [default: FATHOM_KEEP_SIZE, or 4GiB]
+    #[arg(long, value_name = "SIZE")]
+    larger_than: Option<String>,
+    /// Print what would be removed, and do nothing
+    #[arg(long)]
+    dry_run: bool,
 }

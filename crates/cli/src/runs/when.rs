@@ -1,8 +1,7 @@
-//! Local times: parsing dates, dates with a time, and ages; offsets from UTC.
+//! Local times: parsing dates, dates with a time, and ages.
 
+use jiff::Zoned;
 use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned};
 
 /// Parses a local date or time (`2026-11-21`, `2026-11-21T20:53`, `2026-11-21 20:53:04`) or an age (`7d`) to
 /// milliseconds since 1970.
@@ -24,12 +23,6 @@ pub(super) fn unix_ms(text: &str, now: &Zoned) -> Result<u64, String> {
     u64::try_from(zoned.timestamp().as_millisecond()).map_err(|_| unknown())
 }
 
-/// Returns the offset of local time from UTC at an instant, in seconds; `None` if the instant is out of range.
-pub(super) fn utc_offset_s(unix_ms: u64, zone: &TimeZone) -> Option<i32> {
-    let instant = Timestamp::from_millisecond(i64::try_from(unix_ms).ok()?).ok()?;
-    Some(zone.to_offset(instant).seconds())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,7 +41,6 @@ mod tests {
         // A clock beyond the year 9999.
         let last = device::local_time(u64::MAX);
         assert!(unix_ms("7d", &last).is_ok_and(|at| at > now_ms));
-        assert_eq!(utc_offset_s(u64::MAX, now.time_zone()), None);
         for wrong in ["", "yesterday", "2026-13-01", "2026-11-21T25:00"] {
             assert!(unix_ms(wrong, &now).unwrap_err().contains("write a date"), "{wrong}");
         }

@@ -2,23 +2,24 @@
 //!
 //! The server runs on the main thread. A supervisor thread waits for signals and for the command of `--run`.
 
-pub(crate) mod args;
-mod control;
 mod supervisor;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use args::{ServeCommand, ServeFormat, ServeOptions};
+use clap::{Args, Subcommand};
 use engine::describe;
 use live::EventLog;
 use report::ResultFormat;
 use report::serve::ServerStats;
-use serve::{HostFiles, PreparedServer, RejectionLog, RuntimeDirectory, ServeQuestion, ServeRequest, document};
+use serve::{
+    ControlReply, HostFiles, Located, PreparedServer, RejectionLog, RuntimeDirectory, ServeQuestion, ServeRequest,
+    document,
+};
 use supervisor::ServerSupervisor;
 
-use crate::args::ProgressStyle;
+use crate::args::{JSON, OptionWord, ProgressStyle, TEXT, TEXT_OR_JSON, one_of};
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::outputs::{self, Output, deliver_and_print, printed};
@@ -34,11 +35,11 @@ pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
         return Ok(clean(&directory));
     }
     if let Some(ServeCommand::Control(options)) = &options.command {
-        return Ok(control::command(options));
+        return Ok(control(options));
     }
     let Some(address) = &options.stats else { return run(options, &directory) };
     let served = serve::read_statistics(address, &directory).map_err(Exit::environment)?;
-    Ok(outputs::print_text(&printed(document(&served), options.format.unwrap_or(ServeFormat::Text))))
+    Ok(outputs::print_text(&printed(document(&served), options.format.unwrap_or(ResultFormat::Text))))
 }
 
 /// Returns a function that reports a system error.
@@ -115,13 +116,158 @@ fn progress(options: &ServeOptions) -> ProgressStyle {
 fn conclude(options: &ServeOptions, served: &ServerStats, files: &mut [Output], exit: Exit) -> Exit {
     let on_stderr = options.format.is_none() && options.run.is_some();
     let result = document(served);
-    let text = printed(result, options.format.unwrap_or(ServeFormat::Text));
+    let text = printed(result, options.format.unwrap_or(ResultFormat::Text));
     let delivered = deliver_and_print(files, if on_stderr { "" } else { &text }, result);
     if on_stderr {
-        write_stderr(&printed(result, ServeFormat::Text));
+        write_stderr(&printed(result, ResultFormat::Text));
     }
     match (exit, delivered) {
         (Exit::Good, delivered) => delivered,
         (exit, _) => exit,
     }
 }
+
+/// Sends a command to a server and prints its reply.
+fn control(options: &ControlOptions) -> Exit {
+    let line = if options.words.is_empty() { "show".to_owned() } else { options.words.join(" ") };
+    if line.contains('\n') {
+        return Exit::usage("serve control: the command has several lines\nhelp: write one command at a time");
+    }
+    let socket = options.socket.display();
+    let reply = match serve::send_command(&options.socket, &line) {
+        Ok(reply) => reply,
+        Err(error) => {
+            return Exit::environment(format!(
+                "serve control: no server accepts commands at {socket}: {}",
+                describe(&error)
+            ));
+        }
+    };
+    let Some(parsed) = ControlReply::parse(&reply) else {
+        return Exit::environment(format!(
+            "serve control: unrecognized answer from {socket}\nhelp: name the socket that a server of the same version has \
+             for --control"
+        ));
+    };
+    let text = match (options.format, &parsed.server) {
+        (ResultFormat::Json, _) => reply,
+        (_, Some(state)) => state.text(),
+        (_, None) => String::new(),
+    };
+    match outputs::print_text(&text) {
+        exit if parsed.ok => exit,
+        // Errors without a place are not about the command.
+        _ if parsed.errors.iter().all(|error| error.column.is_none()) => {
+            let problem =
+                |error: &Located| format!("{}: {}", error.message, error.remedy.as_deref().unwrap_or_default());
+            let problems: Vec<String> = parsed.errors.iter().map(problem).collect();
+            Exit::environment(format!("serve control: {}", problems.join("; ")))
+        }
+        _ => Exit::invalid(parsed.errors.iter().map(|error| error.diagnostic(&line)).collect::<Vec<_>>()),
+    }
+}
+
+pub(crate) const HELP: &str = "\
+Without VOLUME there is no model: the server answers as fast as its backing. Volumes are named as for \
+`fathom sim --on`. Volumes on one machine share its limits; host=NAME puts them on different machines.
+
+Backings: memory (only written blocks take memory), zero, pattern and random (read-only content), file:PATH \
+(created where it does not exist), copy:PATH (changes in memory over an image that is never written).
+
+Faults are drawn with --seed. CHANCE is a probability per operation, from 0 to 1 or as a percentage:
+  eio=CHANCE                reads and writes fail with EIO
+  flush_eio=CHANCE          flushes fail with EIO
+  enospc=CHANCE             writes fail with ENOSPC
+  torn=CHANCE               writes stop in the middle and fail with EIO
+  lost=CHANCE               writes succeed but change nothing
+  corrupt=CHANCE            reads return one flipped bit; stored data stays
+  stall=CHANCE:TIME         replies to any operation are late
+  flush_stall=CHANCE:TIME   replies to flushes are late
+  disconnect=CHANCE         connections break
+
+--run sets the variables uri, unixsocket, exportname, port, statistics, control and device for its command, \
+and ends with the command's exit code.
+
+Examples:
+  fathom serve aws/gp3,size=100GiB --run 'nbdinfo \"$uri\"'
+  fathom serve aws/gp3,size=100GiB --device --run 'mkfs.ext4 -q $device'
+  fathom serve hdd/7200rpm --backing file:disk.img --listen 127.0.0.1:10809
+
+Exit codes:
+  0 served until it was stopped
+  2 usage, nothing was touched
+  3 I/O or environment error
+  with --run: that of the command";
+
+const CONTROL_HELP: &str = "\
+Commands:
+  show                         print volumes, faults and fault counts
+  faults FAULTS                inject these faults and no others (see --faults)
+  faults none                  inject none
+  limits [EXPORT] KEY=VALUE,.. set keys of the volume (see `fathom catalog`);
+                               the value `none` restores the default
+  limits [EXPORT] reset        restore the volume as it was at the start
+
+A command applies to all requests that the server reads after it. Requests in flight keep their times and \
+results. A refused command changes nothing.
+
+Examples:
+  fathom serve control /run/disk.control
+  fathom serve control /run/disk.control limits iops=500,throughput=20MiB/s
+  fathom serve control /run/disk.control faults eio=1%,flush_stall=100%:2s
+
+Exit codes: 0 done, 2 refused: nothing was changed, 3 no server answers";
+
+/// Options of `fathom serve`.
+#[derive(Clone, Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+pub(crate) struct ServeOptions {
+    #[command(subcommand)]
+    command: Option<ServeCommand>,
+    #[command(flatten)]
+    request: ServeRequest,
+    /// Permit writes of clients to this device or file even if it holds data or is in use (repeatable)
+    #[arg(long, value_name = "TARGET", help_heading = "Safety")]
+    allow_destroy: Vec<PathBuf>,
+    /// Remove block devices that killed servers have left, and do nothing else
+    #[arg(long, conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics", "stats", "device", "control"], help_heading = "Control")]
+    cleanup: bool,
+    /// Run CMD with sh, and stop when it ends
+    #[arg(long, value_name = "CMD", help_heading = "Control")]
+    run: Option<String>,
+    /// Print the statistics of the running server at this socket or address
+    #[arg(long, value_name = "SOCKET|URI", conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics", "control"], help_heading = "Output")]
+    stats: Option<String>,
+    /// Format of the final statistics [default: text; with --run on standard error]
+    #[arg(long, value_parser = one_of(FORMATS), help_heading = "Output")]
+    format: Option<ResultFormat>,
+    /// Write additional output to FILE: .json .txt .prom (repeatable)
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Vec<PathBuf>,
+    /// Show progress on standard error
+    #[arg(long, value_enum, default_value_t = ProgressStyle::Auto, help_heading = "Output")]
+    progress: ProgressStyle,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum ServeCommand {
+    /// Change limits and faults of a running server, and count the faults it injected
+    #[command(override_usage = "fathom serve control [OPTIONS] SOCKET [COMMAND...]", after_help = CONTROL_HELP)]
+    Control(ControlOptions),
+}
+
+#[derive(Clone, Debug, Args)]
+struct ControlOptions {
+    /// Socket that the server was given with --control
+    #[arg(value_name = "SOCKET")]
+    socket: PathBuf,
+    /// show, faults FAULTS or limits [EXPORT] KEY=VALUE,... [default: show]
+    #[arg(value_name = "COMMAND")]
+    words: Vec<String>,
+    /// Format of standard output
+    #[arg(long, value_parser = one_of(TEXT_OR_JSON), default_value = "text")]
+    format: ResultFormat,
+}
+
+const FORMATS: &[OptionWord<ResultFormat>] =
+    &[TEXT, JSON, ("openmetrics", "OpenMetrics, for Prometheus", ResultFormat::OpenMetrics)];

@@ -2,33 +2,31 @@
 //!
 //! A procedure is data (`suites/*.toml`); each of its steps is an ordinary run or simulation.
 
-pub(crate) mod args;
 mod state;
 
 use std::path::PathBuf;
 
-use args::{SuiteCommand, SuiteOptions, SuiteRunOptions};
+use clap::{Args, Subcommand};
 use device::state_file::StateLock;
 use fleet::Fleet;
 use live::EventLog;
 use procedure::suite::{self, Suite, SuiteEnd, SuiteQuestion, SuiteRequest, SuiteSession, SuiteState};
 use procedure::{ProcedureHost, ProcedureObserver};
-use record::{Note, Run};
+use record::{Note, Run, RunKind};
 use report::suite::{SuiteDocument, SuiteOutcome, suites_json, suites_markdown, suites_text};
 use report::{Event, ResultDocument, ResultFormat};
 use runner::{Refusal, RunControl, Seeds};
-use store::{RunKind, RunToSave};
+use store::RunToSave;
 
-use crate::args::PageFormat;
+use crate::args::{CommonOptions, PAGES, one_of};
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::observers::RequestedObservers;
 use crate::outputs::{self, IN_FILES, Output};
-use crate::save;
 use crate::signals::Signals;
 use crate::source::LocalSource;
 use crate::terminal::{Terminal, write_stderr};
-use crate::{argv, home, rank, runners};
+use crate::{argv, home, rank, runners, save};
 
 /// Lists, describes or runs suites.
 pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, Exit> {
@@ -43,23 +41,23 @@ pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, 
 }
 
 /// Lists all suites.
-fn list(format: PageFormat) -> Exit {
+fn list(format: ResultFormat) -> Exit {
     let suites = suite::all();
     let procedures: Vec<_> = suites.iter().map(Suite::procedure).collect();
     outputs::print_text(&match format {
-        PageFormat::Text => suites_text(&procedures),
-        PageFormat::Json => suites_json(&procedures),
-        PageFormat::Md => suites_markdown(&procedures),
+        ResultFormat::Json => suites_json(&procedures),
+        ResultFormat::Markdown => suites_markdown(&procedures),
+        _ => suites_text(&procedures),
     })
 }
 
 /// Describes one suite.
-fn show(suite: &Suite, format: PageFormat) -> Exit {
+fn show(suite: &Suite, format: ResultFormat) -> Exit {
     let procedure = suite.procedure();
     outputs::print_text(&match format {
-        PageFormat::Text => procedure.text(Terminal::stdout().style()),
-        PageFormat::Json => procedure.json(),
-        PageFormat::Md => procedure.markdown(),
+        ResultFormat::Json => procedure.json(),
+        ResultFormat::Markdown => procedure.markdown(),
+        _ => procedure.text(Terminal::stdout().style()),
     })
 }
 
@@ -71,7 +69,7 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
     let host = runners::procedure_host(&source, &runner);
     let question = parse(options, host).map_err(Exit::refused)?;
     outputs::claim(&options.output).map_err(Exit::usage)?;
-    let seed = options.common.seed.unwrap_or_else(|| runners::seed_for_many(options.target.is_none()));
+    let seed = options.common.seed.unwrap_or_else(|| runners::seed_for_many(options.request.target.is_none()));
     let seed = Fleet::value_of_rank_0(rank::joined(), seed).map_err(Exit::environment)?;
     let checked = suite::check_all(&question, Seeds::fixed(seed));
     if options.common.dry_run {
@@ -138,13 +136,8 @@ fn read_suite(path: &str) -> Result<String, String> {
 
 fn parse<'a>(options: &SuiteRunOptions, host: ProcedureHost<'a>) -> Result<SuiteQuestion<'a>, Refusal> {
     let suite = suite::find(&options.name, read_suite).map_err(Refusal::Jobs)?;
-    let request = SuiteRequest {
-        target: options.target.clone(),
-        target_path: options.target.as_deref().map(state::absolute),
-        on: options.on.clone(),
-        size: options.size.clone(),
-        scale: options.scale.clone(),
-    };
+    let target_path = options.request.target.as_deref().map(state::absolute);
+    let request = SuiteRequest { target_path, ..options.request.clone() };
     SuiteQuestion::read(&request, suite, host)
 }
 
@@ -252,4 +245,77 @@ fn conclude(options: &SuiteRunOptions, document: &SuiteDocument, files: &mut [Ou
         delivered => delivered,
     };
     (exit, delivered == Exit::Good)
+}
+
+pub(crate) const HELP: &str = "\
+A suite is a published benchmark procedure: its steps in order, its preconditions, the meaning of each \
+result, and the published figures to compare with. `suite run` carries it out on a file or device, on a \
+modelled volume, or on both. After an interruption, the same command continues with the first step that is \
+not done. A suite of your own is a file: ./mine.toml (docs/suites.md describes the format).
+
+Examples:
+  fathom suite show gcp-pd
+  fathom suite run gcp-pd --on gcp/pd-ssd@2019,size=2500GB,vcpus=32
+  fathom suite run hyperdisk --target scratch.bin --size 1g --scale 0.1
+
+Exit codes of suite run:
+  0 good
+  2 usage, or refused: nothing was touched
+  3 a step failed, or an I/O error
+  4 measured, but not to be trusted
+  128+n ended by signal n: finished steps are saved";
+
+/// Options of `fathom suite`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SuiteOptions {
+    #[command(subcommand)]
+    pub(crate) command: SuiteCommand,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum SuiteCommand {
+    /// List all suites
+    List(SuiteListOptions),
+    /// Show the steps, options, meaning and published figures of a suite
+    Show(SuiteShowOptions),
+    /// Run a suite, or continue an interrupted run
+    Run(Box<SuiteRunOptions>),
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SuiteListOptions {
+    /// Format of standard output; md describes all suites
+    #[arg(long, value_parser = one_of(PAGES), default_value = "text")]
+    format: ResultFormat,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SuiteShowOptions {
+    /// Name of the suite, or a suite file
+    name: String,
+    /// Format of standard output
+    #[arg(long, value_parser = one_of(PAGES), default_value = "text")]
+    format: ResultFormat,
+}
+
+#[derive(Clone, Debug, Args)]
+pub(crate) struct SuiteRunOptions {
+    /// Name of the suite, or a suite file
+    name: String,
+    #[command(flatten)]
+    pub(crate) request: SuiteRequest,
+    /// Save finished steps in FILE [default: in $XDG_STATE_HOME/fathom/suites, or ~/.local/state/fathom/suites]
+    #[arg(long, value_name = "FILE", help_heading = "Procedure")]
+    state: Option<PathBuf>,
+    /// Start again from the first step
+    #[arg(long, help_heading = "Procedure")]
+    restart: bool,
+    /// Format of standard output
+    #[arg(long, value_parser = one_of(PAGES), default_value = "text", help_heading = "Output")]
+    format: ResultFormat,
+    /// Write additional output to FILE: .json .html .md .txt (repeatable)
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Vec<PathBuf>,
+    #[command(flatten)]
+    common: CommonOptions,
 }

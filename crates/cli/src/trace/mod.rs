@@ -1,19 +1,25 @@
 //! `fathom trace`: what kind of load a trace is, and copies of it in other formats.
 
-pub(crate) mod args;
-mod job;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use args::TraceOptions;
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use device::TraceFileError;
 use device::trace_copy::open_copies;
 use device::trace_files::OpenTrace;
-use job::JobOutput;
+use engine::describe;
+use engine::gate::ResultFile;
+use procedure::synthesis::{JobFile, SynthesisRunError};
 use report::{ResultDocument, ResultFormat};
+use trace::{SynthesizedJob, TraceFormat, TraceStudy, TraceWindow};
+use volume::catalogue::{QuantityKind, quantity};
 
-use crate::diagnostics;
+use crate::args::{PAGES, one_of};
 use crate::exit::Exit;
 use crate::outputs::{self, Output, deliver_as};
 use crate::signals::{GRACE, Signals};
+use crate::{diagnostics, runners};
 
 /// Reads a trace once; all figures and copies come from that.
 pub(crate) fn command(options: &TraceOptions) -> Result<Exit, Exit> {
@@ -50,4 +56,104 @@ pub(crate) fn command(options: &TraceOptions) -> Result<Exit, Exit> {
 fn refused(error: TraceFileError) -> Exit {
     let exit = Exit::invalid([*error.diagnostic]);
     if error.is_usage { exit } else { Exit::Environment }
+}
+
+/// The file of a job, opened before the trace is read.
+struct JobOutput {
+    path: PathBuf,
+    file: ResultFile,
+}
+
+impl JobOutput {
+    fn open(path: &Path) -> Result<Self, Exit> {
+        outputs::claim_as("--to-job", path).map_err(Exit::usage)?;
+        let denied = |denied| Exit::usage(format!("--to-job {}: {denied}", path.display()));
+        Ok(Self { path: path.to_owned(), file: ResultFile::open(path).map_err(denied)? })
+    }
+
+    /// Writes the job, and adds its distance from the trace to the study.
+    fn write(
+        mut self,
+        job: &SynthesizedJob,
+        traces: &[PathBuf],
+        mut study: TraceStudy,
+        control: &Signals,
+    ) -> Result<TraceStudy, Exit> {
+        let name = self.path.display().to_string();
+        let file = JobFile { job, name: &name };
+        let text = file.write(&mut study);
+        let written = self.file.write(text.as_bytes());
+        written.map_err(|error| Exit::environment(format!("--to-job {name}: {}", describe(&error))))?;
+        let path = match traces {
+            [one] if one.is_file() => one.to_str().ok_or_else(|| "its path is not UTF-8".to_owned()),
+            [_] => Err("the trace can be read only once; name a file to compare".to_owned()),
+            _ => Err("the trace has several files; copy it with -o FILE.trace to compare".to_owned()),
+        };
+        let compared = file.compare(&text, path, &mut study, &runners::models(), control);
+        compared.map(|()| study).map_err(|error| match error {
+            SynthesisRunError::Problems(problems) => Exit::invalid(problems),
+            SynthesisRunError::Failed(why) => Exit::environment(why),
+        })
+    }
+}
+
+pub(crate) const HELP: &str = "\
+FILE is a trace of `fathom capture`, an iolog of fio, output of blktrace (all files, or their base name) or \
+blkparse, or a CSV file of a public collection. docs/traces.md explains formats and figures.
+
+Examples:
+  fathom trace db.trace -o db.html
+  fathom trace sda.blktrace.0 sda.blktrace.1 --from 1h --for 10m -o peak.trace
+  fathom trace db.trace --to-job db.fio
+
+Exit codes:
+  0 good
+  2 usage, or the file is no trace: nothing was written
+  3 I/O error
+  4 requests are missing: lost, damaged or cut off";
+
+fn formats() -> impl TypedValueParser<Value = TraceFormat> {
+    PossibleValuesParser::new(TraceFormat::ALL.map(TraceFormat::name))
+        .try_map(|name| TraceFormat::of_name(&name).ok_or("unknown format"))
+}
+
+/// Options of `fathom trace`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TraceOptions {
+    /// Trace in any format; - for standard input
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// Read the trace in this format [default: detected]
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = "Input")]
+    trace_format: Option<TraceFormat>,
+    /// Begin at this time after the start of the trace
+    #[arg(long, value_name = "TIME", default_value = "0s", value_parser = crate::signals::duration, hide_default_value = true, help_heading = "Input")]
+    from: Duration,
+    /// Read this much of the trace
+    #[arg(long = "for", value_name = "TIME", value_parser = crate::signals::duration, help_heading = "Input")]
+    length: Option<Duration>,
+    /// Memory that a cache may use, for findings
+    #[arg(long, value_name = "SIZE", default_value = "64GiB", value_parser = |text: &str| quantity(text, QuantityKind::Size), help_heading = "Input")]
+    memory: f64,
+    /// Format of standard output
+    #[arg(long, value_parser = one_of(PAGES), default_value = "text", help_heading = "Output")]
+    format: ResultFormat,
+    /// Format of copies of the trace
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = "Output")]
+    export: Option<TraceFormat>,
+    /// Write a fio job that behaves like the trace to FILE, and report how far it differs
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    to_job: Option<PathBuf>,
+    /// Write additional output to FILE: .json .html .md .txt; .trace is a copy of the trace (repeatable)
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Vec<PathBuf>,
+}
+
+impl TraceOptions {
+    /// Returns the part of the trace to read.
+    fn window(&self) -> TraceWindow {
+        let from_ns = self.from.as_nanos() as u64;
+        let end_ns = self.length.map_or(u64::MAX, |length| from_ns.saturating_add(length.as_nanos() as u64));
+        TraceWindow { from_ns, end_ns }
+    }
 }

@@ -60,7 +60,7 @@ fn the_points_of_a_sweep_record_their_own_options() {
 
 /// Returns the stage of a limit in a record.
 #[track_caller]
-fn stage<'a>(run: &'a Run, name: &str) -> &'a record::ModelStage {
+fn stage<'a>(run: &'a Run, name: &str) -> &'a record::ServiceStage {
     let stages = &run.model.as_ref().expect("a simulation has a model").stages;
     stages.iter().find(|stage| stage.name == name).unwrap_or_else(|| panic!("no {name} in {stages:?}"))
 }

@@ -7,10 +7,9 @@
 //! values at which the search begins, in growing steps, and refuses what misses a bound without any queueing. A replay
 //! on a volume that is far too small ends soon, once more requests are late than the percentile permits.
 
-mod load_curve;
 mod outcome;
 mod search;
 
-pub use load_curve::LoadCurve;
 pub use outcome::{ReplayBounds, ReplayCredits, ReplayInterval, ReplayLimit, ReplayResult};
+pub use search::LoadCurve;
 pub use search::{ReplaySearch, ReplayTrial, ReplayedCandidate, SpeedMargin};

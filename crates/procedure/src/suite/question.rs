@@ -1,5 +1,6 @@
 //! The request for a suite run: target, size, scale.
 
+use clap::Args;
 use job::{Dialect, InjectedOptions, Plan, Size};
 use report::suite::SuiteTargets;
 use runner::{RunPlace, Runner, problems};
@@ -12,18 +13,23 @@ use crate::host::ProcedureHost;
 use crate::jobs::around;
 use runner::Refusal;
 
-/// The request for a suite, as the caller wrote it.
-#[derive(Clone, Debug, Default)]
+/// The request for a suite.
+#[derive(Clone, Debug, Default, Args)]
 pub struct SuiteRequest {
-    /// File or device to measure.
-    pub target: Option<String>,
-    /// Modelled volume, beside the target or instead of it.
-    pub on: Option<String>,
     /// Absolute path of the target, which identifies it in a saved state.
+    #[arg(skip)]
     pub target_path: Option<String>,
-    /// How much of the target to use.
+    /// File or device to measure
+    #[arg(long, value_name = "PATH|DEVICE", required_unless_present = "on", help_heading = "Target")]
+    pub target: Option<String>,
+    /// Modelled volume, beside the target or instead of it
+    #[arg(long, alias = "volume", value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new(), help_heading = "Target")]
+    pub on: Option<String>,
+    /// How much of the target to use, not scaled [default: as in the suite, scaled]
+    #[arg(long, value_name = "SIZE", help_heading = "Target")]
     pub size: Option<String>,
-    /// Factor for times and sizes.
+    /// Scale times and sizes by this factor
+    #[arg(long, value_name = "SHARE", default_value = "1", help_heading = "Procedure")]
     pub scale: String,
 }
 

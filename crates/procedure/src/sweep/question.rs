@@ -1,6 +1,7 @@
 //! The request for a sweep: jobs, range, time limit.
 
 use analyse::knee::search::KneeSettings;
+use clap::Args;
 use job::{InjectedOptions, Job, Plan};
 use runner::{Refusal, Seeds};
 use sim::model::{Use, used};
@@ -10,27 +11,36 @@ use crate::grid::{self, GridAxis};
 use crate::host::ProcedureHost;
 use crate::jobs::{VariedJobs, VariedPlace, around};
 
-/// The request for a sweep, as the caller wrote it.
-#[derive(Clone, Debug)]
+/// The request for a sweep.
+#[derive(Clone, Debug, Args)]
 pub struct SweepRequest {
     /// Job files and job options.
+    #[arg(skip)]
     pub jobs: Vec<String>,
     /// Sections of the job files; all where it is empty.
+    #[arg(skip)]
     pub sections: Vec<String>,
-    /// Modelled volume.
-    pub on: Option<String>,
-    /// Settings whose combinations are swept one after the other: `KEY=A..B`.
-    pub vary: Vec<String>,
-    /// Target precision of the knee.
-    pub precision: String,
-    /// Time limit of all probes.
-    pub time_limit: Option<String>,
-    /// Highest depth.
-    pub depth_max: Option<u32>,
-    /// Whether models answer in real time.
-    pub real_time: bool,
     /// Seeds of all probes.
+    #[arg(skip = Seeds::fixed(0))]
     pub seeds: Seeds,
+    /// Use this modelled volume instead of the job's files
+    #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new(), help_heading = "Workload")]
+    pub on: Option<String>,
+    /// Highest queue depth [default: 1024, in virtual time 4096]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536), help_heading = "Search")]
+    pub depth_max: Option<u32>,
+    /// Target precision of the knee (half-width of its interval)
+    #[arg(long, value_name = "SHARE", default_value = "5%", help_heading = "Search")]
+    pub precision: String,
+    /// Time limit of all probes of one search [default: 60s; none in virtual time]
+    #[arg(long, value_name = "TIME", help_heading = "Search")]
+    pub time_limit: Option<String>,
+    /// Run a model in real time, as if it were a device
+    #[arg(long, help_heading = "Search")]
+    pub real_time: bool,
+    /// Search once for each value of a job option or a key of the volume: KEY=V,V,V or A..B (repeatable)
+    #[arg(long, value_name = "KEY=LIST", help_heading = "Workload")]
+    pub vary: Vec<String>,
 }
 
 /// Name of a job without one.

@@ -1,7 +1,6 @@
 //! A job for a trace: how far it is from the trace, and the latency of both on models.
 
 mod measure;
-mod recorder;
 mod volumes;
 
 pub use measure::SynthesisRunError;

@@ -3,7 +3,6 @@
 //! `plan::replay` searches one type of volume; this module replays, chooses the part of the trace, and compares the
 //! types.
 
-mod credits;
 mod early_stop;
 mod explain;
 mod load;
@@ -11,7 +10,6 @@ mod outcome;
 mod part;
 mod question;
 mod trial;
-mod window;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -19,12 +17,12 @@ use plan::replay::{ReplayBounds, ReplayResult, ReplaySearch, ReplayTrial, Replay
 use plan::{Candidate, LatencyCache, Need, rank_by};
 use report::plan::{PlannedTrace, TracePlanReport};
 
-pub use credits::TraceHistory;
 pub use load::TraceLoad;
+pub use load::TraceWindow;
+pub use outcome::TraceHistory;
 pub use part::{ReadTrace, TracePart, is_trace, read_trace};
 pub use question::{PreparedTrace, TraceQuestion};
 pub use trial::TraceReplayer;
-pub use window::TraceWindow;
 
 use crate::host::{Parallel, map};
 

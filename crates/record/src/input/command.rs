@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use super::fio_lines::{is_header, is_result};
 use super::text::InputText;
+use super::{is_header, is_result};
 use crate::{DataKind, Run, fio};
 use units::PerKind;
 

@@ -15,9 +15,9 @@ pub(super) mod syncs;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::fio_lines::{is_header, is_of_result, is_result};
 use super::text::{CUT_LINE, InputText};
 use super::{InputError, json};
+use super::{is_header, is_of_result, is_result};
 use crate::{
     DataKind, Declared, DiskUse, EstimatedLoad, JobResult, LatencyShares, Mixed, Note, Quote, RequestedRun, Run,
     RunOutcome, SCHEMA, SteadyRecord, Tool, UnifiedKinds, fio,

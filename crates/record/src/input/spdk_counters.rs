@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::{Deserializer, Value};
 
-use super::json_error::json_error;
+use super::json::json_error;
 use super::stated::{StatedLoad, input, mean_of, result};
 use super::text::InputText;
 use super::{Input, InputError};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{InputError, MAKE, binary, enclosed, prefix, wrapped};
+use super::{InputError, MAKE, enclosed, is_header, is_of_result, is_result, prefix};
 
 /// Note on a truncated last line.
 pub(super) const CUT_LINE: &str = "the last line is cut off, and left out";
@@ -25,7 +25,7 @@ impl InputText {
     /// Decodes a text; binary and empty input is refused.
     pub(super) fn of(name: &str, bytes: &[u8]) -> Result<Self, InputError> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        if let Some(error) = binary::refuse_binary(name, bytes) {
+        if let Some(error) = super::refuse_binary(name, bytes) {
             return Err(error);
         }
         let mail = quoted_printable(bytes);
@@ -55,9 +55,8 @@ impl InputText {
     fn push(&mut self, line: &str) {
         /// Maximum number of lines that continue one.
         const MOST: usize = 8;
-        let continued = self
-            .continued
-            .filter(|&index| self.lines.len() - index <= MOST && wrapped::continues(self.line(index), line));
+        let continued =
+            self.continued.filter(|&index| self.lines.len() - index <= MOST && continues(self.line(index), line));
         if let Some(index) = continued {
             let following = self.lines.len() - index;
             self.whole.truncate(self.lines[index].1);
@@ -367,6 +366,31 @@ pub(super) fn digits(text: &str) -> usize {
 pub(super) fn line_number(index: usize) -> u32 {
     u32::try_from(index + 1).unwrap_or(u32::MAX)
 }
+
+/// Words before `=` that begin no line of fio's normal output.
+const KEYS: &str = "min max avg stdev samples per usr sys ctx majf minf short dropped drop total target window percentile \
+                    depth io bw iops runt jobs err pid ioengine iodepth aggrb minb maxb mint maxt run";
+
+/// Reports whether a line continues the one before it, which is of fio's normal output.
+pub(super) fn continues(before: &str, line: &str) -> bool {
+    let (before, line) = (before.trim(), line.trim());
+    let Some((key, _)) = line.split_once('=') else { return false };
+    let is_of_group = ["READ: ", "WRITE: ", "TRIM: ", "MIXED: "].iter().any(|kind| before.starts_with(kind));
+    let is_of_fio = before.starts_with('|')
+        || before.contains(": (g")
+        || before.contains('=') && (is_of_group || is_of_result(before));
+    if !is_of_fio || is_header(line) || is_result(line) {
+        return false;
+    }
+    // A fraction of a class, `>=64=0.0%`, or a percentile, `99.95th=[15680]`.
+    let is_class = line.starts_with(">=") || key.parse::<u32>().is_ok();
+    let is_percentile = key.strip_suffix("th").is_some_and(|percent| percent.parse::<f64>().is_ok());
+    match before.starts_with('|') {
+        true => is_percentile,
+        false => is_class && line.contains('%') || KEYS.split(' ').any(|known| known == key),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,16 +1,16 @@
 //! The catalogue of modelled volumes: the list, and the details of one volume with the rates it sustains.
 
-mod json;
-mod list;
 mod text;
 
-pub use json::list_json;
-pub use list::list_text;
-use volume::catalogue::ResolvedVolume;
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+use volume::catalogue::{BuiltinVolume, FigureOrigin, ResolvedVolume};
 use volume::closed::{self, Cap, CapPart, Load, Prediction};
-use volume::{Limit, LimitSource, PerRequestKind, Scope, Spec};
+use volume::{Behaviour, Burst, JitterBasis, Law, Limit, LimitSource, PerRequestKind, RequestKind, Scope, Spec};
 
 use crate::sheet::SheetStyle;
+use crate::volume_terms::{parts_json, source_json};
 
 /// The load for which a volume is described: operations of one size and mix.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +77,7 @@ impl<'a> CatalogVolume<'a> {
     /// Returns the details of the volume as JSON.
     #[must_use]
     pub fn json(&self) -> String {
-        json::json(self)
+        json(self)
     }
 
     /// Returns the limit that binds in the long run.
@@ -112,4 +112,160 @@ fn rows<'a>(spec: &'a Spec, load: &Load) -> Vec<LimitRow<'a>> {
         cap: cap(CapPart::Station(index)),
     });
     limits.chain(stations).collect()
+}
+
+/// Column in which titles begin. A longer name has its title on the next line.
+const TITLES: usize = 36;
+
+/// Returns all volumes in lines of at most 80 columns.
+#[must_use]
+pub fn list_text(listed: &[BuiltinVolume]) -> String {
+    let mut text = String::new();
+    let mut provider = "";
+    for volume in listed {
+        if volume.provider != provider {
+            let gap = if provider.is_empty() { "" } else { "\n" };
+            let _ = writeln!(text, "{gap}{}", volume.provider);
+            provider = &volume.provider;
+        }
+        let name = &volume.name;
+        let indent = TITLES.min(80_usize.saturating_sub(volume.title.chars().count()));
+        let _ = if name.len() + 2 < TITLES {
+            writeln!(text, "  {name:width$}{}", volume.title, width = TITLES - 2)
+        } else {
+            writeln!(text, "  {name}\n{:indent$}{}", "", volume.title)
+        };
+    }
+    text.push_str("\nWrite a volume with its keys: gcp/pd-ssd,size=1TiB,machine=n2-standard-8\n");
+    text.push_str("`fathom catalog VOLUME` shows its keys, its limits and its price.\n");
+    text
+}
+
+/// Returns all volumes as one JSON document.
+#[must_use]
+pub fn list_json(listed: &[BuiltinVolume]) -> String {
+    let volumes: Vec<Value> = listed
+        .iter()
+        .map(|volume| {
+            json!({
+                "name": volume.name, "title": volume.title, "provider": volume.provider,
+                "media": volume.media, "as_of": volume.as_of,
+            })
+        })
+        .collect();
+    document(&json!({ "volumes": volumes }))
+}
+
+fn json(shown: &CatalogVolume<'_>) -> String {
+    let (volume, load) = (shown.volume, shown.load);
+    let (spec, about) = (&volume.spec, &volume.about);
+    let keys: Vec<Value> = about
+        .keys
+        .iter()
+        .map(|key| {
+            json!({
+                "name": key.name, "value": key.value, "given": key.origin == FigureOrigin::Asked, "range": key.range, "source": key.source,
+            })
+        })
+        .collect();
+    let limits: Vec<Value> = shown.rows.iter().map(|row| limit(row, load)).collect();
+    let burst = shown.deep.as_ref().and_then(|deep| Some((deep.burst_iops, deep.burst_secs()?)));
+    let priced: Vec<Value> =
+        about.prices.iter().map(|of| json!({ "also": of.also, "price": self::price(&of.price) })).collect();
+    document(&json!({
+        "name": spec.name, "title": spec.title, "provider": about.provider, "media": about.media,
+        "edition": about.edition, "as_of": about.as_of, "size_bytes": spec.size.get(), "keys": keys,
+        "operations": {
+            "bytes": load.bytes, "sequential": load.sequential,
+            "read_share": load.share.read, "write_share": load.share.write, "trim_share": load.share.trim,
+        },
+        "limits": limits,
+        "iops": shown.iops(),
+        "bytes_per_sec": shown.iops().map(|iops| iops * f64::from(load.bytes)),
+        "bound_by": shown.bound_by().map(|cap| &cap.name),
+        "burst": burst.map(|(iops, secs)| json!({ "iops": finite(iops), "secs": finite(secs) })),
+        "latency": latency(volume),
+        "price": spec.price.as_ref().map(price), "prices": priced, "notes": spec.notes, "unknown_limits": spec.unknown_limits, "unknown": about.unknown,
+    }))
+}
+
+fn price(price: &volume::spec::Price) -> Value {
+    json!({
+        "currency": price.currency, "per_month": price.per_month, "rule": price.rule,
+        "parts": parts_json(&price.parts),
+        "region": price.region, "lacks": price.lacks,
+        "source": source_json(&price.source),
+    })
+}
+
+fn document(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+fn limit(row: &LimitRow<'_>, load: &CatalogLoad) -> Value {
+    let iops = row.cap.as_ref().map(|cap| cap.iops);
+    let bucket = row.cap.as_ref().and_then(|cap| cap.bucket);
+    json!({
+        "name": row.name,
+        "scope": if *row.scope == Scope::Machine { "machine" } else { "volume" },
+        "iops": iops,
+        "bytes_per_sec": iops.map(|iops| iops * f64::from(load.bytes)),
+        "bucket": bucket.map(|bucket| json!({ "most": bucket.most, "at_start": bucket.at_start })),
+        "rule": row.rule,
+        "source": source_json(row.source),
+        "tolerance": row.limit.and_then(|limit| limit.tolerance.as_ref()).map(|tolerance| json!({
+            "fraction": tolerance.fraction(), "is_burst": tolerance.is_burst, "source": source_json(&tolerance.source),
+        })),
+        "jitter": row.limit.and_then(jitter),
+        "merging": row.limit.and_then(merging),
+    })
+}
+
+fn jitter(limit: &Limit) -> Option<Value> {
+    let Burst::Jitter(jitter) = &limit.burst else { return None };
+    let stated = match &jitter.basis {
+        JitterBasis::Stated(stated) => Some(source_json(stated)),
+        JitterBasis::Given | JitterBasis::Assumed => None,
+    };
+    let ms = jitter.time.get() as f64 / 1e6;
+    Some(json!({ "ms": ms, "basis": jitter.basis.name(), "source": stated }))
+}
+
+fn merging(limit: &Limit) -> Option<Value> {
+    let (unit, from) = limit.merges()?;
+    let merging = limit.merging.as_ref()?;
+    Some(json!({
+        "from_bytes": from, "to_bytes": unit, "source": source_json(&merging.source), "assumed": merging.assumed,
+    }))
+}
+
+fn latency(volume: &ResolvedVolume) -> Value {
+    let Behaviour::Latency(latency) = &volume.spec.behaviour else { return Value::Null };
+    let law = |law: &Law| {
+        let us = |share: f64| law.quantile(share).get() as f64 / 1e3;
+        json!({ "mean_us": law.mean().get() as f64 / 1e3, "p50_us": us(0.5), "p99_us": us(0.99), "p99.9_us": us(0.999) })
+    };
+    json!({
+        "read": law(latency.law.get(RequestKind::Read)), "write": law(latency.law.get(RequestKind::Write)),
+        "basis": volume.about.latency_basis.name(), "assumed": volume.about.latency_assumed, "source": source_json(&latency.source),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_has_every_volume_and_fits_80_columns() {
+        let listed = volume::catalogue::list();
+        let page = list_text(&listed);
+        assert!(listed.iter().all(|volume| page.contains(&volume.name) && page.contains(&volume.title)));
+        for line in page.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Axes of charts: a scale with labelled ticks.
 
-use super::label::unit_of_bytes;
+use super::frame::unit_of_bytes;
 use super::scale::{Scale, round_step};
 
 /// A scale with labelled ticks and a name.

@@ -9,13 +9,12 @@
 
 mod axis;
 mod frame;
-mod label;
 mod scale;
 mod svg;
 
 pub(crate) use axis::Axis;
 pub(crate) use frame::{Frame, LETTER, Step};
-pub(crate) use label::{bytes_per_second, elapsed, share, short_count, short_time, time};
+pub(crate) use frame::{bytes_per_second, elapsed, share, short_count, short_time, time};
 pub(crate) use scale::Scale;
 pub(crate) use svg::{Svg, escape, isolated};
 

@@ -4,8 +4,7 @@ use analyse::compare::{FigureComparison, JobComparison, Judgement};
 
 use super::words::{caution_notes, change_words, figure_words, mismatch_words, verdict_words};
 use super::{ComparedLoad, ComparisonDocument, NamedRun};
-use crate::paint::Tone;
-use crate::sheet::{Sheet, SheetStyle};
+use crate::sheet::{Sheet, SheetStyle, Tone};
 use crate::suite::shown;
 
 /// Column in which values of labelled lines begin.

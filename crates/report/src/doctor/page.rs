@@ -3,8 +3,7 @@
 use analyse::doctor::{CheckState, DoctorFinding, Purpose};
 
 use super::{Diagnosis, DoctorTally, meaning, name, remedies, stack, values};
-use crate::paint::Tone;
-use crate::sheet::{Sheet, SheetStyle};
+use crate::sheet::{Sheet, SheetStyle, Tone};
 
 /// Column of text after a label.
 const INDENT: usize = 10;

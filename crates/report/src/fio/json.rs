@@ -3,7 +3,7 @@
 use job::IoPriority;
 use record::{
     DirectionResult, DiskUse, FioRow, GroupTotals, IdlenessRecord, JobResult, LatencyShares, LatencyStats, Measured,
-    RankRecord, Run, SteadyRecord, TrimmedBlocksRecord, UnifiedKinds,
+    RankRecord, Run, SteadyRecord, TrimmedBlockCounts, UnifiedKinds,
 };
 
 use super::writer::FioWriter;
@@ -203,7 +203,7 @@ fn latency_target(w: &mut FioWriter<'_>, job: &JobResult, later: bool) {
     }
 }
 
-fn trimmed_blocks(w: &mut FioWriter<'_>, trimmed: &TrimmedBlocksRecord, percentiles: &[f64]) {
+fn trimmed_blocks(w: &mut FioWriter<'_>, trimmed: &TrimmedBlockCounts, percentiles: &[f64]) {
     let percentiles = trimmed.percentiles(percentiles);
     if percentiles.len() > 0 {
         w.object("percentiles", |w| percentiles.for_each(|(percent, trims)| w.int(&format!("{percent:.6}"), trims)));

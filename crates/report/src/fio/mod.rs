@@ -9,6 +9,7 @@ mod number;
 mod terse;
 mod writer;
 
+use job::OutputFormat;
 use record::{IdlenessRecord, RequestedRun, Run};
 
 use normal::banner;
@@ -37,18 +38,6 @@ impl FioVersion {
     }
 }
 
-/// One of fio's formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FioFormat {
-    /// Normal output, as text.
-    Normal,
-    Json,
-    /// JSON with histograms.
-    JsonPlus,
-    /// Terse output, one line per result.
-    Terse,
-}
-
 /// Version of the terse layout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Terse {
@@ -72,17 +61,17 @@ pub struct FioOptions {
     pub terse: Terse,
 }
 
-/// Returns fio's complete output for a run: for [`FioFormat::Normal`] the lines before the run, then the results.
+/// Returns fio's complete output for a run: for [`OutputFormat::Normal`] the lines before the run, then the results.
 #[must_use]
-pub fn document(run: &Run, formats: &[FioFormat], options: FioOptions) -> String {
+pub fn document(run: &Run, formats: &[OutputFormat], options: FioOptions) -> String {
     opening(&run.asked, formats, options) + &results(run, formats, options)
 }
 
 /// Returns fio's output before a run.
 #[must_use]
-pub fn opening(jobs: &[RequestedRun], formats: &[FioFormat], options: FioOptions) -> String {
+pub fn opening(jobs: &[RequestedRun], formats: &[OutputFormat], options: FioOptions) -> String {
     let mut out = String::new();
-    if formats.contains(&FioFormat::Normal) {
+    if formats.contains(&OutputFormat::Normal) {
         banner(&mut out, jobs, options);
     }
     out
@@ -90,10 +79,10 @@ pub fn opening(jobs: &[RequestedRun], formats: &[FioFormat], options: FioOptions
 
 /// Returns fio's line about the creation of a worker's files: number and total size in whole mebibytes.
 #[must_use]
-pub fn laying_out(job: &str, files: usize, bytes: u64, formats: &[FioFormat]) -> String {
+pub fn laying_out(job: &str, files: usize, bytes: u64, formats: &[OutputFormat]) -> String {
     let mib = bytes >> 20;
     match files {
-        _ if !formats.contains(&FioFormat::Normal) => String::new(),
+        _ if !formats.contains(&OutputFormat::Normal) => String::new(),
         1 => format!("{job}: Laying out IO file (1 file / {mib}MiB)\n"),
         _ => format!("{job}: Laying out IO files ({files} files / total {mib}MiB)\n"),
     }
@@ -102,16 +91,16 @@ pub fn laying_out(job: &str, files: usize, bytes: u64, formats: &[FioFormat]) ->
 /// Returns the results alone, as for `--status-interval`: terse, JSON, normal, in this order whatever order is
 /// requested.
 #[must_use]
-pub fn results(run: &Run, formats: &[FioFormat], options: FioOptions) -> String {
+pub fn results(run: &Run, formats: &[OutputFormat], options: FioOptions) -> String {
     let mut out = String::new();
-    if formats.contains(&FioFormat::Terse) {
+    if formats.contains(&OutputFormat::Terse) {
         terse::lines(&mut out, run, options);
     }
-    let bins = formats.contains(&FioFormat::JsonPlus);
-    if bins || formats.contains(&FioFormat::Json) {
+    let bins = formats.contains(&OutputFormat::JsonPlus);
+    if bins || formats.contains(&OutputFormat::Json) {
         json::document(&mut out, run, bins, options);
     }
-    if formats.contains(&FioFormat::Normal) {
+    if formats.contains(&OutputFormat::Normal) {
         normal::results(&mut out, run, options);
     }
     out

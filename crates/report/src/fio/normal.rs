@@ -3,7 +3,7 @@
 use job::IoPriority;
 use record::{
     DataKind, DirectionResult, DiskUse, FioRow, IdlenessRecord, JobResult, LatencyShares, LatencyStats,
-    PriorityLatency, RequestedProgram, RequestedRun, Run, SampleRecord, SteadyRecord, TrimmedBlocksRecord,
+    PriorityLatency, RequestedProgram, RequestedRun, Run, SampleRecord, SteadyRecord, TrimmedBlockCounts,
 };
 
 use super::json::{BATCHES, DEPTHS, note_text};
@@ -375,7 +375,7 @@ impl NormalJob<'_> {
 const TRIMS_COLUMNS: usize = 79;
 
 /// Appends the trims of blocks, and the states of the blocks.
-fn trimmed_blocks(out: &mut String, trimmed: &TrimmedBlocksRecord, percents: &[f64]) {
+fn trimmed_blocks(out: &mut String, trimmed: &TrimmedBlockCounts, percents: &[f64]) {
     out.push_str("  block lifetime percentiles :\n");
     let mut line = String::from("   |");
     for (percent, trims) in trimmed.percentiles(percents) {

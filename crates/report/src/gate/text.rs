@@ -5,8 +5,7 @@ use analyse::gate::{Bound, GateOutcome};
 use super::{GateCheck, GateDocument};
 use crate::compare::names;
 use crate::escape::{markdown as escaped, markdown_code};
-use crate::paint::Tone;
-use crate::sheet::{Sheet, SheetStyle};
+use crate::sheet::{Sheet, SheetStyle, Tone};
 
 /// Maximum width of a column.
 const COLUMN_MAX: usize = 44;

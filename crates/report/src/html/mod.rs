@@ -32,7 +32,7 @@ use record::Run;
 pub(crate) use trace::trace_page;
 
 use crate::grid::{GridDocument, GridPoint};
-use crate::shown::ReportedRun;
+use crate::tables::ReportedRun;
 use crate::{compare, suite as suites, sweep as sweeps};
 
 /// A result that a page shows.

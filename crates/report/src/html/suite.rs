@@ -5,7 +5,7 @@ use super::findings::micro;
 use super::markup::Markup;
 use super::table::HtmlTable;
 use crate::escape::shell_line;
-use crate::suite::{self, NEAR, StoredSeverity, SuiteDocument};
+use crate::suite::{self, NEAR, SuiteDocument};
 
 /// Returns the title: how many figures are close to published ones.
 pub(super) fn title(document: &SuiteDocument) -> String {
@@ -52,7 +52,7 @@ pub(super) fn section(out: &mut Markup, document: &SuiteDocument, alone: bool) {
     out.leaf("h3", "", "What was found");
     out.class("ul", "also", |out| {
         for (step, severity, text) in suite::findings(document) {
-            let (class, word) = tone(severity);
+            let (class, word) = super::findings::tone(severity);
             out.class("li", &format!("card {class}"), |out| {
                 out.leaf("span", "badge", word);
                 out.inside("h4", &[], |out| out.name(&step));
@@ -75,13 +75,4 @@ fn list<'a>(out: &mut Markup, entries: impl Iterator<Item = (&'a str, &'a str)>)
         return;
     }
     out.class("dl", "facts", |out| out.facts(entries.iter().map(|(label, text)| (*label, micro(text)))));
-}
-
-fn tone(severity: StoredSeverity) -> (&'static str, &'static str) {
-    super::findings::tone(match severity {
-        StoredSeverity::Info => analyse::Severity::Info,
-        StoredSeverity::Advice => analyse::Severity::Advice,
-        StoredSeverity::Warning => analyse::Severity::Warning,
-        StoredSeverity::Distrust => analyse::Severity::Distrust,
-    })
 }

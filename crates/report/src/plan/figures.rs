@@ -16,18 +16,18 @@ pub(super) fn price(money: &MonthlyCost) -> String {
 
 /// Formats a price in its own currency, if that is not the US dollar: `4.75 EUR`.
 pub(super) fn own_currency(money: &MonthlyCost) -> Option<String> {
-    (money.currency != "USD").then(|| format!("{} {}", amount(money.per_month), money.currency))
+    (money.price.currency != "USD").then(|| format!("{} {}", amount(money.price.per_month), money.price.currency))
 }
 
 /// Returns the region and the date of a price: `us-central1, 2026-09-24`.
 pub(super) fn holds(money: &MonthlyCost) -> String {
-    let date = if money.source.date.is_empty() { "no date" } else { &money.source.date };
+    let date = if money.price.source.date.is_empty() { "no date" } else { &money.price.source.date };
     format!("{}, {date}", region(money))
 }
 
 /// Returns the region of a price: `a US region, for us-east-1` if it is published under another name.
 pub(super) fn region(money: &MonthlyCost) -> String {
-    let region = money.region.as_deref().unwrap_or("region not stated");
+    let region = money.price.region.as_deref().unwrap_or("region not stated");
     money.stands_for.as_ref().map_or_else(|| region.to_owned(), |asked| format!("{region}, for {asked}"))
 }
 
@@ -48,7 +48,7 @@ pub(super) fn unknown_region(need: &Need) -> Option<String> {
 
 /// Describes the exchange rate of the plan; `None` if all prices are in US dollars.
 pub(super) fn exchange(need: &Need, candidates: &[Candidate]) -> Option<String> {
-    let converted = |candidate: &Candidate| candidate.price.as_ref().is_some_and(|money| money.currency != "USD");
+    let converted = |candidate: &Candidate| candidate.price.as_ref().is_some_and(|money| money.price.currency != "USD");
     let plan::Exchange { usd_per_eur, source } = &need.exchange;
     let basis = match source.date.as_str() {
         "" => source.title.clone(),
@@ -151,7 +151,7 @@ pub(super) fn scope(need: &Need, candidates: &[Candidate]) -> Vec<String> {
 
 /// Lists the parts of a price: `capacity 81.92, IOPS 60.00`.
 pub(super) fn split(money: &MonthlyCost) -> String {
-    let paid = price_parts(&money.parts).into_iter().filter(|(_, part)| *part > 0.0);
+    let paid = price_parts(&money.price.parts).into_iter().filter(|(_, part)| *part > 0.0);
     paid.map(|(what, part)| format!("{what} {}", amount(part))).collect::<Vec<_>>().join(", ")
 }
 

@@ -2,8 +2,8 @@
 
 use plan::Candidate;
 
-use super::arithmetic::arithmetic;
 use super::figures::{self, holds, limit, provisioned, size, time, wanted};
+use super::text::arithmetic;
 use super::{PlanReport, chart};
 use crate::html::{HtmlDocument, PageBlock, PagePart, document};
 use crate::volume_terms::amount;
@@ -70,7 +70,7 @@ fn meeting(plan: &PlanReport) -> PageBlock {
         let front = if plan.ranking.front.contains(index) { " *" } else { "" };
         let mut row = vec![format!("{}{front}", candidate.listed), size(candidate), month(candidate)];
         let [region, date] = match &candidate.price {
-            Some(money) => [figures::region(money), money.source.date.clone()],
+            Some(money) => [figures::region(money), money.price.source.date.clone()],
             None => [String::new(), String::new()],
         };
         let cell = |value: Option<String>| value.unwrap_or_default();
@@ -111,7 +111,7 @@ fn assumptions(plan: &PlanReport) -> Vec<String> {
         lines.extend(remarks.into_iter().flatten().map(|remark| format!("{}: {remark}", candidate.listed)));
     }
     for candidate in plan.meeting() {
-        let lacks = candidate.price.as_ref().and_then(|money| money.lacks.as_ref().map(|lacks| (money, lacks)));
+        let lacks = candidate.price.as_ref().and_then(|money| money.price.lacks.as_ref().map(|lacks| (money, lacks)));
         if let Some((money, lacks)) = lacks {
             lines.push(format!("{}: price of {lacks} not published ({})", candidate.listed, holds(money)));
         }

@@ -1,6 +1,5 @@
 //! Purchase plans as text, Markdown, CSV, JSON, an HTML page and a chart.
 
-mod arithmetic;
 mod chart;
 mod figures;
 mod html;

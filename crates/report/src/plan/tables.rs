@@ -4,8 +4,8 @@ use plan::{Candidate, UnmetNeed};
 use serde_json::{Value, json};
 
 use super::PlanReport;
-use super::arithmetic::arithmetic;
 use super::figures::{self, holds, limit, name, time, wanted};
+use super::text::arithmetic;
 use crate::escape;
 use crate::volume_terms::{amount, parts_json, source_json};
 
@@ -105,7 +105,7 @@ pub(crate) fn csv(plan: &PlanReport) -> String {
             value.filter(|value| value.is_finite()).map_or_else(String::new, |value| format!("{value:.6}"))
         };
         let money = candidate.price.as_ref();
-        let part = |of: fn(&volume::spec::PriceParts) -> f64| number(money.map(|money| of(&money.parts)));
+        let part = |of: fn(&volume::spec::PriceParts) -> f64| number(money.map(|money| of(&money.price.parts)));
         let ns = |secs: Option<f64>| secs.map_or_else(String::new, |secs| format!("{:.0}", secs * 1e9));
         let text = |text: Option<&str>| escape::csv(text.unwrap_or_default());
         let why: Vec<String> = candidate.failures.iter().map(figures::failure).collect();
@@ -114,15 +114,15 @@ pub(crate) fn csv(plan: &PlanReport) -> String {
             candidate.meets().to_string(),
             plan.ranking.front.contains(index).to_string(),
             candidate.spec.size.get().to_string(),
-            text(money.map(|money| money.currency.as_str())),
-            number(money.map(|money| money.per_month)),
+            text(money.map(|money| money.price.currency.as_str())),
+            number(money.map(|money| money.price.per_month)),
             part(|parts| parts.capacity),
             part(|parts| parts.iops),
             part(|parts| parts.throughput),
             part(|parts| parts.performance),
             money.map_or_else(String::new, |money| money.whole().to_string()),
-            text(money.and_then(|money| money.region.as_deref())),
-            text(money.map(|money| money.source.date.as_str())),
+            text(money.and_then(|money| money.price.region.as_deref())),
+            text(money.map(|money| money.price.source.date.as_str())),
             number(candidate.price_per_iops()),
             number(candidate.price_per_mibps()),
             text(candidate.limit.as_ref().map(|cap| cap.name.as_str())),
@@ -196,8 +196,8 @@ pub(crate) fn json(plan: &PlanReport) -> String {
         "front": names(&ranking.front),
         "next_step": plan.next_step.as_ref().map(|next| json!({
             "volume": next.spec.name,
-            "price_per_month": next.known_price().map(|money| money.per_month),
-            "currency": next.known_price().map(|money| &money.currency),
+            "price_per_month": next.known_price().map(|money| money.price.per_month),
+            "currency": next.known_price().map(|money| &money.price.currency),
             "confirmed": next.survived,
         })),
         "meeting": of(&ranking.meeting),
@@ -222,10 +222,10 @@ fn candidate(plan: &PlanReport, index: usize, candidate: &Candidate) -> Value {
     let ns = |secs: Option<f64>| secs.map(|secs| (secs * 1e9).round());
     let price = candidate.price.as_ref().map(|money| {
         json!({
-            "currency": money.currency, "per_month": money.per_month, "usd_per_month": money.usd_per_month,
-            "parts": parts_json(&money.parts),
-            "region": money.region, "stands_for": money.stands_for, "date": money.source.date, "lacks": money.lacks, "rule": money.rule,
-            "source": source_json(&money.source),
+            "currency": money.price.currency, "per_month": money.price.per_month, "usd_per_month": money.usd_per_month,
+            "parts": parts_json(&money.price.parts),
+            "region": money.price.region, "stands_for": money.stands_for, "date": money.price.source.date, "lacks": money.price.lacks, "rule": money.price.rule,
+            "source": source_json(&money.price.source),
             "per_iops": candidate.price_per_iops(), "per_mibps": candidate.price_per_mibps(),
         })
     });

@@ -1,12 +1,12 @@
 //! Saved runs as a table and as JSON.
 
-use record::RunOutcome;
+use jiff::tz::TimeZone;
+use record::{RunOutcome, SavedRun};
 use serde::Serialize;
 use units::{Bytes, Nanos, count};
 
-use super::{SavedRun, SavedRunDocument, SkippedRun};
-use crate::paint::Tone;
-use crate::sheet::{Sheet, SheetStyle};
+use super::{SavedRunDocument, SkippedRun, begun};
+use crate::sheet::{Sheet, SheetStyle, Tone};
 
 /// Maximum number of skipped entries to list.
 const SKIPPED_MOST: usize = 8;
@@ -20,10 +20,16 @@ type Row = [String; 9];
 
 /// Returns a table of saved runs, then the path of the store and what it skipped.
 #[must_use]
-pub fn saved_runs_text<M>(store: &str, runs: &[SavedRun<'_, M>], skipped: &[SkippedRun], style: SheetStyle) -> String {
+pub fn saved_runs_text(
+    store: &str,
+    runs: &[SavedRun],
+    zone: &TimeZone,
+    skipped: &[SkippedRun],
+    style: SheetStyle,
+) -> String {
     let mut sheet = Sheet::new(style, 2);
     if !runs.is_empty() {
-        table(&mut sheet, runs);
+        table(&mut sheet, runs, zone);
     }
     let bytes = Bytes::new(runs.iter().map(SavedRun::bytes).sum());
     let total = match runs.len() {
@@ -32,24 +38,24 @@ pub fn saved_runs_text<M>(store: &str, runs: &[SavedRun<'_, M>], skipped: &[Skip
         count => format!("{count} runs, {bytes} in {store}"),
     };
     sheet.line(&sheet.faint(&total));
-    if runs.iter().any(|run| run.is_kept) {
+    if runs.iter().any(|run| run.kept) {
         sheet.line(&sheet.faint("* exempt from retention"));
     }
     skipped_entries(&mut sheet, skipped);
     sheet.finish()
 }
 
-fn row<M>(run: &SavedRun<'_, M>, with_year: bool) -> Row {
+fn row(run: &SavedRun, zone: &TimeZone, with_year: bool) -> Row {
     let digits = run.id.rsplit('-').next().unwrap_or_default();
     let target = if run.targets.is_empty() { "-".to_owned() } else { run.targets.join(", ") };
     let name = match &run.repeat {
         Some(repeat) => format!("{} {}/{}", run.name, repeat.number, repeat.of),
-        None => run.name.to_owned(),
+        None => run.name.clone(),
     };
     [
-        format!("{digits}{}", if run.is_kept { "*" } else { "" }),
-        run.begun(with_year),
-        run.kind.clone(),
+        format!("{digits}{}", if run.kept { "*" } else { "" }),
+        begun(run, zone, with_year),
+        run.kind.to_string(),
         name,
         target,
         count(run.iops as f64),
@@ -60,18 +66,18 @@ fn row<M>(run: &SavedRun<'_, M>, with_year: bool) -> Row {
 }
 
 /// Returns the outcome or, for a completed run, the main finding.
-fn result<M>(run: &SavedRun<'_, M>) -> String {
+fn result(run: &SavedRun) -> String {
     match run.outcome {
-        RunOutcome::Completed => run.verdict.unwrap_or("-").replace('_', " "),
+        RunOutcome::Completed => run.verdict.as_deref().unwrap_or("-").replace('_', " "),
         RunOutcome::Interrupted => "interrupted".to_owned(),
         RunOutcome::Failed => "failed".to_owned(),
         RunOutcome::Running => "running".to_owned(),
     }
 }
 
-fn table<M>(sheet: &mut Sheet, runs: &[SavedRun<'_, M>]) {
+fn table(sheet: &mut Sheet, runs: &[SavedRun], zone: &TimeZone) {
     let is_roomy = sheet.width() >= ROOMY;
-    let rows: Vec<Row> = runs.iter().map(|run| row(run, is_roomy)).collect();
+    let rows: Vec<Row> = runs.iter().map(|run| row(run, zone, is_roomy)).collect();
     let heads = ["run", "begun", "kind", "name", "target", "IOPS", "p99", "result", "size"].map(str::to_owned);
     let mut widths: [usize; 9] = std::array::from_fn(|column| {
         rows.iter().chain([&heads]).map(|row| row[column].chars().count()).max().unwrap_or(0)
@@ -125,11 +131,11 @@ fn skipped_entries(sheet: &mut Sheet, skipped: &[SkippedRun]) {
 }
 
 #[derive(Serialize)]
-struct SavedRunsDocument<'a, M> {
+struct SavedRunsDocument<'a> {
     /// Version of the document's layout.
     fathom_runs: u32,
     store: &'a str,
-    runs: Vec<SavedRunDocument<'a, M>>,
+    runs: Vec<SavedRunDocument<'a>>,
     skipped: Vec<SkippedDocument<'a>>,
 }
 
@@ -141,14 +147,14 @@ struct SkippedDocument<'a> {
 
 /// Returns the manifests of saved runs as JSON.
 #[must_use]
-pub fn saved_runs_json<M: Serialize>(store: &str, runs: &[SavedRun<'_, M>], skipped: &[SkippedRun]) -> String {
+pub fn saved_runs_json(store: &str, runs: &[SavedRun], skipped: &[SkippedRun]) -> String {
     let skipped = skipped
         .iter()
         .map(|SkippedRun { name, path, problem }| SkippedDocument { name, problem: format!("{path}: {problem}") });
     crate::own::pretty(&SavedRunsDocument {
         fathom_runs: 1,
         store,
-        runs: runs.iter().map(SavedRun::document).collect(),
+        runs: runs.iter().map(SavedRunDocument::from).collect(),
         skipped: skipped.collect(),
     })
 }

@@ -1,10 +1,10 @@
 //! The details of a saved run as text and JSON.
 
-use record::{DeviceRecord, EnvironmentRecord, Run, TargetEnvironment};
+use record::{DeviceRecord, EnvironmentRecord, Run, SavedRun, TargetEnvironment};
 use serde::Serialize;
 use units::{Bytes, grouped};
 
-use super::{SavedRun, SavedRunDocument};
+use super::SavedRunDocument;
 use crate::escape;
 use crate::own::pretty;
 use crate::sheet::{Sheet, SheetStyle};
@@ -14,11 +14,11 @@ const INDENT: usize = 16;
 
 /// A run with the data saved beside its record.
 #[derive(Clone, Debug)]
-pub struct RunDetails<'a, M> {
+pub struct RunDetails<'a> {
     /// Record of the run.
     pub run: &'a Run,
     /// Entry in the store and path of its directory; `None` if the run is not from a store.
-    pub saved: Option<(SavedRun<'a, M>, String)>,
+    pub saved: Option<(&'a SavedRun, String)>,
     /// Host and devices.
     pub environment: EnvironmentRecord,
     /// Text of the job file.
@@ -27,7 +27,7 @@ pub struct RunDetails<'a, M> {
 
 /// Returns the results that the run printed, followed by the data saved beside them.
 #[must_use]
-pub fn run_details_text<M>(details: &RunDetails<'_, M>, results: &str, style: SheetStyle) -> String {
+pub fn run_details_text(details: &RunDetails<'_>, results: &str, style: SheetStyle) -> String {
     let mut sheet = Sheet::new(style.readable(), INDENT);
     if let Some((saved, folder)) = &details.saved {
         sheet.gap();
@@ -53,15 +53,15 @@ fn field(sheet: &mut Sheet, label: &str, value: &str) {
     }
 }
 
-fn saved_lines<M>(sheet: &mut Sheet, saved: &SavedRun<'_, M>, folder: &str) {
-    field(sheet, "id", saved.id);
-    if let Some(repeat) = saved.repeat {
+fn saved_lines(sheet: &mut Sheet, saved: &SavedRun, folder: &str) {
+    field(sheet, "id", &saved.id);
+    if let Some(repeat) = &saved.repeat {
         field(sheet, "series", &format!("{}, {} of {}", repeat.series, repeat.number, repeat.of));
     }
     field(sheet, "folder", folder);
-    let files = saved.files.iter().map(|(name, bytes)| format!("{name} ({})", Bytes::new(*bytes)));
+    let files = saved.files.iter().map(|(name, seal)| format!("{name} ({})", Bytes::new(seal.bytes)));
     field(sheet, "files", &files.collect::<Vec<_>>().join(", "));
-    field(sheet, "retention", if saved.is_kept { "exempt from retention" } else { "" });
+    field(sheet, "retention", if saved.kept { "exempt from retention" } else { "" });
 }
 
 fn environment_lines(sheet: &mut Sheet, environment: &EnvironmentRecord) {
@@ -115,23 +115,23 @@ fn repetition(run: &Run) -> String {
 }
 
 #[derive(Serialize)]
-struct RunDetailsDocument<'a, M> {
+struct RunDetailsDocument<'a> {
     /// Version of the document's layout.
     fathom_run: u32,
     /// Entry in the store; `null` if the run is not from a store.
-    entry: Option<SavedRunDocument<'a, M>>,
+    entry: Option<SavedRunDocument<'a>>,
     folder: Option<&'a str>,
     environment: &'a EnvironmentRecord,
     job: Option<&'a str>,
     run: &'a Run,
 }
 
-impl<'a, M> From<&'a RunDetails<'a, M>> for RunDetailsDocument<'a, M> {
-    fn from(details: &'a RunDetails<'a, M>) -> Self {
+impl<'a> From<&'a RunDetails<'a>> for RunDetailsDocument<'a> {
+    fn from(details: &'a RunDetails<'a>) -> Self {
         let saved = details.saved.as_ref();
         Self {
             fathom_run: 1,
-            entry: saved.map(|(saved, _)| saved.document()),
+            entry: saved.map(|(saved, _)| SavedRunDocument::from(*saved)),
             folder: saved.map(|(_, folder)| folder.as_str()),
             environment: &details.environment,
             job: details.job.as_deref(),
@@ -142,13 +142,13 @@ impl<'a, M> From<&'a RunDetails<'a, M>> for RunDetailsDocument<'a, M> {
 
 /// A series of repeats.
 #[derive(Serialize)]
-struct SeriesDocument<'a, M> {
+struct SeriesDocument<'a> {
     fathom_series: u32,
-    runs: Vec<RunDetailsDocument<'a, M>>,
+    runs: Vec<RunDetailsDocument<'a>>,
 }
 
 #[must_use]
-pub fn run_details_json<M: Serialize>(runs: &[RunDetails<'_, M>]) -> String {
+pub fn run_details_json(runs: &[RunDetails<'_>]) -> String {
     match runs {
         [only] => pretty(&RunDetailsDocument::from(only)),
         several => {

@@ -4,26 +4,8 @@ use std::fmt::Write;
 
 use units::Bytes;
 
+use super::ExportStats;
 use crate::escape;
-
-/// An export that is ready for clients.
-#[derive(Clone, Copy, Debug)]
-pub struct ServedExport<'a> {
-    /// Name; empty for the default export.
-    pub name: &'a str,
-    /// URIs of the export.
-    pub uris: &'a [String],
-    /// Volume; `None` without a model.
-    pub volume: Option<&'a str>,
-    /// Place of the data.
-    pub store: &'a str,
-    /// Size in bytes.
-    pub size_bytes: u64,
-    /// Whether clients cannot write.
-    pub read_only: bool,
-    /// Machine limits that the catalogue does not know.
-    pub unknown: Option<&'a str>,
-}
 
 #[derive(Clone, Debug)]
 pub enum ServerAddress {
@@ -43,7 +25,7 @@ pub enum ServerAddress {
 #[derive(Clone, Debug)]
 pub struct ServerHints<'a> {
     /// Exports; the commands use the first.
-    pub exports: Vec<ServedExport<'a>>,
+    pub exports: Vec<&'a ExportStats>,
     /// First address; `None` if the server listens on none.
     pub address: Option<ServerAddress>,
     /// Path of the statistics socket.
@@ -62,13 +44,13 @@ impl ServerHints<'_> {
     pub fn text(&self) -> String {
         let mut text = String::new();
         for export in &self.exports {
-            let volume = export.volume.unwrap_or("no model");
+            let volume = export.volume.as_deref().unwrap_or("no model");
             let size = Bytes::new(export.size_bytes);
             let read_only = if export.read_only { ", read-only" } else { "" };
             let place = format!("{size} in {}{read_only}", export.store);
             let _ = writeln!(text, "fathom: serving {volume} ({place}), seed {}", self.seed);
             export.uris.iter().for_each(|uri| line(&mut text, "", uri));
-            export.unknown.iter().for_each(|unknown| line(&mut text, "note", unknown));
+            export.notes.iter().for_each(|note| line(&mut text, "note", note));
         }
         if let Some((export, address)) = self.exports.first().zip(self.address.as_ref()) {
             for (program, command) in commands(export, address) {
@@ -91,7 +73,7 @@ fn line(text: &mut String, program: &str, command: &str) {
 }
 
 /// Returns commands of client programs for an export.
-fn commands(export: &ServedExport<'_>, address: &ServerAddress) -> Vec<(&'static str, String)> {
+fn commands(export: &ExportStats, address: &ServerAddress) -> Vec<(&'static str, String)> {
     let is_encrypted = matches!(address, ServerAddress::Tcp { is_encrypted: true, .. });
     let uri = export.uris.first().map_or("", String::as_str);
     // The certificate directory is known only to the user. fio's URIs have no parameter for it.
@@ -112,11 +94,11 @@ fn commands(export: &ServedExport<'_>, address: &ServerAddress) -> Vec<(&'static
 }
 
 /// Returns the command that attaches the export to the kernel's NBD client.
-fn kernel_client(export: &ServedExport<'_>, address: &ServerAddress) -> String {
+fn kernel_client(export: &ExportStats, address: &ServerAddress) -> String {
     let server = match address {
         ServerAddress::Unix(path) => format!("-unix {}", escape::shell(path)),
         ServerAddress::Tcp { host, port, .. } => format!("{host} {port}"),
     };
-    let name = if export.name.is_empty() { String::new() } else { format!(" -N {}", escape::shell(export.name)) };
+    let name = if export.name.is_empty() { String::new() } else { format!(" -N {}", escape::shell(&export.name)) };
     format!("nbd-client {server} /dev/nbd0{name}")
 }

@@ -6,7 +6,7 @@ mod text;
 
 use std::collections::BTreeMap;
 
-pub use hints::{ServedExport, ServerAddress, ServerHints};
+pub use hints::{ServerAddress, ServerHints};
 use serde::{Deserialize, Serialize};
 pub use text::fault_counts;
 
@@ -32,7 +32,7 @@ pub struct ServerStats {
     punctuality: Option<PunctualityStats>,
 }
 
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ExportStats {
     /// Name; empty for the default export.
     pub name: String,
@@ -139,7 +139,6 @@ pub struct PunctualityStats {
     /// Mean latency of the model in nanoseconds.
     pub model_mean_ns: f64,
     /// Round-trip time to the client in nanoseconds, which is subtracted from modelled latencies.
-    #[serde(alias = "way_ns")]
     pub round_trip_ns: u64,
 }
 

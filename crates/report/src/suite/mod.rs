@@ -99,7 +99,7 @@ impl SuiteOutcome {
         for verdict in verdicts {
             let Some(job) = run.jobs.get(verdict.job) else { continue };
             findings.extend(verdict.findings().map(|finding| StoredFinding {
-                severity: finding.severity.into(),
+                severity: finding.severity,
                 code: finding.code.name().to_owned(),
                 text: words::finding(finding, job),
             }));
@@ -130,43 +130,18 @@ impl SuiteOutcome {
     /// Reports whether a finding says that the figures cannot be trusted.
     #[must_use]
     pub fn is_distrusted(&self) -> bool {
-        self.findings().iter().any(|finding| finding.severity == StoredSeverity::Distrust)
+        self.findings().iter().any(|finding| finding.severity == Severity::Distrust)
     }
 }
 
 /// A finding as text, so that it can be saved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredFinding {
-    pub severity: StoredSeverity,
+    pub severity: Severity,
     /// Name of the finding's code.
     pub code: String,
     /// Statement and remedy.
     pub text: String,
-}
-
-/// A [`Severity`] that can be saved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StoredSeverity {
-    /// Good to know.
-    Info,
-    /// Another setting would decide the question or give more.
-    Advice,
-    /// The step did not run as requested.
-    Warning,
-    /// The figures do not mean what they seem to.
-    Distrust,
-}
-
-impl From<Severity> for StoredSeverity {
-    fn from(severity: Severity) -> Self {
-        match severity {
-            Severity::Info => Self::Info,
-            Severity::Advice => Self::Advice,
-            Severity::Warning => Self::Warning,
-            Severity::Distrust => Self::Distrust,
-        }
-    }
 }
 
 /// One figure of a step.
@@ -340,18 +315,18 @@ mod tests {
         let document = SuiteDocument {
             target: Some("data".to_owned()),
             steps: vec![
-                step("a", StoredSeverity::Info, "The limit is IOPS: it held 9.0% back."),
-                step("b", StoredSeverity::Advice, "The limit is IOPS: it held 9.0% back."),
-                step("c", StoredSeverity::Info, "The limit is IOPS: it held 8.0% back."),
-                step("d", StoredSeverity::Info, "16.7k IOPS with the queue full: 4 in flight."),
-                step("e", StoredSeverity::Info, "1.2k IOPS with the queue full: 4 in flight."),
-                step("w", StoredSeverity::Advice, "Latency sets the pace: 4 in flight. Set iodepth=32."),
-                step("x", StoredSeverity::Advice, "Latency sets the pace: 64 in flight. Set iodepth=113."),
-                step("y", StoredSeverity::Advice, "Latency sets the pace: 5 in flight. Set iodepth=32."),
-                step("f", StoredSeverity::Distrust, "Nothing was verified: the runtime was over."),
-                step("g", StoredSeverity::Distrust, "Nothing was verified: it failed."),
-                step("h", StoredSeverity::Info, "The rate was kept."),
-                step("i", StoredSeverity::Info, "The rate was kept."),
+                step("a", Severity::Info, "The limit is IOPS: it held 9.0% back."),
+                step("b", Severity::Advice, "The limit is IOPS: it held 9.0% back."),
+                step("c", Severity::Info, "The limit is IOPS: it held 8.0% back."),
+                step("d", Severity::Info, "16.7k IOPS with the queue full: 4 in flight."),
+                step("e", Severity::Info, "1.2k IOPS with the queue full: 4 in flight."),
+                step("w", Severity::Advice, "Latency sets the pace: 4 in flight. Set iodepth=32."),
+                step("x", Severity::Advice, "Latency sets the pace: 64 in flight. Set iodepth=113."),
+                step("y", Severity::Advice, "Latency sets the pace: 5 in flight. Set iodepth=32."),
+                step("f", Severity::Distrust, "Nothing was verified: the runtime was over."),
+                step("g", Severity::Distrust, "Nothing was verified: it failed."),
+                step("h", Severity::Info, "The rate was kept."),
+                step("i", Severity::Info, "The rate was kept."),
             ],
             ..SuiteDocument::default()
         };

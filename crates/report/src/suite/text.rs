@@ -1,11 +1,11 @@
 //! Suite results as text and Markdown: a table, the conditions of its figures, and findings.
 
+use analyse::Severity;
 use record::{Figure, FigureOf, FigureQuantity};
 use units::{Bytes, Nanos, count, significant};
 
-use super::{MeasureUnit, Published, StoredSeverity, SuiteDocument, SuiteOutcome, SuiteRow, SuiteStep};
-use crate::paint::Tone;
-use crate::sheet::{Sheet, SheetStyle};
+use super::{MeasureUnit, Published, SuiteDocument, SuiteOutcome, SuiteRow, SuiteStep};
+use crate::sheet::{Sheet, SheetStyle, Tone};
 
 /// Deviation from the expected value above which a difference is highlighted.
 pub(crate) const NEAR: f64 = 0.05;
@@ -135,7 +135,7 @@ pub(crate) fn footnotes(document: &SuiteDocument) -> Vec<(&'static str, String)>
 /// A finding and the steps that have it.
 struct SharedFinding {
     steps: Vec<String>,
-    severity: StoredSeverity,
+    severity: Severity,
     /// Text of the first step.
     text: String,
     /// Whether the texts of other steps have other figures.
@@ -144,7 +144,7 @@ struct SharedFinding {
 
 /// Returns each step's most important finding, and all its warnings. Steps with the same finding are listed together,
 /// with the figures of the first.
-pub(crate) fn findings(document: &SuiteDocument) -> Vec<(String, StoredSeverity, String)> {
+pub(crate) fn findings(document: &SuiteDocument) -> Vec<(String, Severity, String)> {
     let mut all: Vec<SharedFinding> = Vec::new();
     for (step, severity, text) in found(document) {
         match all.iter_mut().find(|known| known.severity == severity && is_alike(severity, &known.text, &text)) {
@@ -164,10 +164,10 @@ pub(crate) fn findings(document: &SuiteDocument) -> Vec<(String, StoredSeverity,
 
 /// Reports whether two texts state the same finding with other figures. Advice must end in the same remedy; texts of
 /// severity `Distrust` must be identical.
-fn is_alike(severity: StoredSeverity, one: &str, other: &str) -> bool {
+fn is_alike(severity: Severity, one: &str, other: &str) -> bool {
     let remedy = |text: &str| text.rsplit_once(". ").map(|(_, remedy)| remedy.to_owned());
-    let same_end = severity == StoredSeverity::Info || remedy(one) == remedy(other);
-    one == other || (severity < StoredSeverity::Distrust && lead(one) == lead(other) && same_end)
+    let same_end = severity == Severity::Info || remedy(one) == remedy(other);
+    one == other || (severity < Severity::Distrust && lead(one) == lead(other) && same_end)
 }
 
 /// Returns the words before the first punctuation mark, without figures.
@@ -177,8 +177,8 @@ fn lead(text: &str) -> Vec<&str> {
 }
 
 /// Returns the findings to print, with the names of their steps.
-fn found(document: &SuiteDocument) -> Vec<(String, StoredSeverity, String)> {
-    let mut out: Vec<(String, StoredSeverity, String)> = Vec::new();
+fn found(document: &SuiteDocument) -> Vec<(String, Severity, String)> {
+    let mut out: Vec<(String, Severity, String)> = Vec::new();
     let both = document.target.is_some() && document.on.is_some();
     for step in &document.steps {
         for (outcome, of_model) in [(&step.measured, false), (&step.modelled, true)] {
@@ -186,10 +186,10 @@ fn found(document: &SuiteDocument) -> Vec<(String, StoredSeverity, String)> {
             match outcome {
                 None => {}
                 Some(SuiteOutcome::Failed(reason)) => {
-                    out.push((name, StoredSeverity::Distrust, format!("failed: {reason}")));
+                    out.push((name, Severity::Distrust, format!("failed: {reason}")));
                 }
                 Some(outcome) => {
-                    let is_printed = |index: usize, severity| index == 0 || severity >= StoredSeverity::Warning;
+                    let is_printed = |index: usize, severity| index == 0 || severity >= Severity::Warning;
                     let printed = outcome.findings().iter().enumerate();
                     let printed = printed.filter(|(index, finding)| is_printed(*index, finding.severity));
                     out.extend(printed.map(|(_, finding)| (name.clone(), finding.severity, finding.text.clone())));
@@ -249,12 +249,7 @@ pub fn text(document: &SuiteDocument, style: SheetStyle) -> String {
     }
     notes.iter().for_each(|(label, text)| sheet.field(label, text));
     for (step, severity, text) in findings(document) {
-        let tone = match severity {
-            StoredSeverity::Info => Tone::Good,
-            StoredSeverity::Advice => Tone::Strong,
-            StoredSeverity::Warning => Tone::Odd,
-            StoredSeverity::Distrust => Tone::Bad,
-        };
+        let tone = crate::text::tone_of(severity);
         sheet.gap();
         sheet.led(0, &format!("{step}:"), tone, &format!(" {text}"));
     }

@@ -1,7 +1,6 @@
 //! Results of the search for the knee, one or more curves: text with plots, SVG, CSV and JSON.
 
 mod panel;
-mod picture;
 mod plot;
 mod text;
 
@@ -14,8 +13,8 @@ use units::{count, requests_in_flight};
 
 use crate::escape;
 
+pub use panel::svg;
 pub(crate) use panel::{Panel, panels};
-pub use picture::svg;
 pub use text::text;
 pub(crate) use text::{caveats, facts, headline};
 

@@ -2,7 +2,7 @@
 
 use super::Sweep;
 use crate::chart::{Scale, short_count, short_time};
-use crate::paint::{Paint, Tone};
+use crate::sheet::{Paint, Tone};
 
 /// Rows of a plot.
 const ROWS: usize = 8;

@@ -5,8 +5,7 @@ use analyse::knee::{Curve, Estimate, Knee, Point};
 use units::{Nanos, count, grouped, percent, requests_in_flight, significant};
 
 use super::{Sweep, SweepAdvice, SweepBurst, SweepDocument, plot};
-use crate::paint::Tone;
-use crate::sheet::{Sheet, SheetStyle};
+use crate::sheet::{Sheet, SheetStyle, Tone};
 use crate::words::{self, SentenceContext};
 
 /// Column in which values begin.

@@ -12,8 +12,7 @@ use record::{
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
 use crate::fio::note_text;
-use crate::paint::{Tone, wrap};
-use crate::sheet::{Sheet, SheetStyle};
+use crate::sheet::{Sheet, SheetStyle, Tone, wrap};
 use crate::stuck::{LISTED_MOST, stuck_lines};
 use crate::{civil, words};
 

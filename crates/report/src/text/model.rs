@@ -1,6 +1,6 @@
 //! Modelled volumes in the report of a run.
 
-use record::{ModelPageCache, ModelRecord, ModelStage, StageHosts};
+use record::{ModelRecord, PageCacheCounts, ServiceStage, StageHosts};
 use units::{Bytes, Nanos, count, percent};
 
 use super::RunPage;
@@ -36,7 +36,7 @@ impl RunPage {
         for cache in &model.page_caches {
             self.page_cache(cache, model.page_caches.len() > 1);
         }
-        let mut stages: Vec<&ModelStage> = model.stages.iter().filter(|stage| stage.requests > 0).collect();
+        let mut stages: Vec<&ServiceStage> = model.stages.iter().filter(|stage| stage.requests > 0).collect();
         stages.sort_by(|a, b| {
             (b.delay_ns, b.utilisation).partial_cmp(&(a.delay_ns, a.utilisation)).unwrap_or(std::cmp::Ordering::Equal)
         });
@@ -55,7 +55,7 @@ impl RunPage {
         }
     }
 
-    fn page_cache(&mut self, cache: &ModelPageCache, named: bool) {
+    fn page_cache(&mut self, cache: &PageCacheCounts, named: bool) {
         let mut facts = Vec::new();
         if cache.reads > 0 {
             let (hits, fetched) =
@@ -79,7 +79,7 @@ impl RunPage {
     }
 
     /// Appends a stage; `owned` adds its owner, to distinguish stages of the same name.
-    fn stage(&mut self, stage: &ModelStage, owned: bool) {
+    fn stage(&mut self, stage: &ServiceStage, owned: bool) {
         let held = stage.delayed as f64 / stage.requests as f64;
         let wait = Nanos::new(stage.delay_ns / stage.requests);
         let (held, wait) =

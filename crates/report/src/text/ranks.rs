@@ -4,7 +4,7 @@ use record::{FleetRecord, RankRecord};
 use units::{Bytes, Nanos, count, percent};
 
 use super::RunPage;
-use crate::paint::Tone;
+use crate::sheet::Tone;
 
 /// Maximum number of ranks listed.
 const LISTED: usize = 16;

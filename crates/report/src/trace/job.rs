@@ -216,25 +216,10 @@ struct DifferenceForm {
 }
 
 #[derive(Serialize)]
-struct LatencyForm {
-    iops: f64,
-    p50_ns: u64,
-    p99_ns: u64,
-    p99_9_ns: u64,
-}
-
-impl LatencyForm {
-    fn new(load: &LoadLatency) -> Self {
-        let LoadLatency { iops, p50_ns, p99_ns, p99_9_ns } = *load;
-        Self { iops, p50_ns, p99_ns, p99_9_ns }
-    }
-}
-
-#[derive(Serialize)]
 struct VolumeForm<'a> {
     volume: &'a str,
-    trace: LatencyForm,
-    job: LatencyForm,
+    trace: &'a LoadLatency,
+    job: &'a LoadLatency,
     iops_difference: f64,
     p99_difference: f64,
     is_matched: bool,
@@ -252,8 +237,8 @@ impl<'a> JobForm<'a> {
         };
         let volume = |volume: &'a VolumeComparison| VolumeForm {
             volume: &volume.volume,
-            trace: LatencyForm::new(&volume.trace),
-            job: LatencyForm::new(&volume.job),
+            trace: &volume.trace,
+            job: &volume.job,
             iops_difference: volume.iops_difference(),
             p99_difference: volume.p99_difference(),
             is_matched: volume.is_matched(),

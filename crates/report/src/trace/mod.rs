@@ -1,24 +1,21 @@
 //! Characteristics of a trace as text, Markdown, JSON and an HTML page.
 
-mod figures;
-mod headline;
 mod job;
 mod json;
-mod markdown;
 mod meanings;
 mod sentences;
 mod tables;
 mod text;
 mod warnings;
 
-pub(crate) use figures::figures;
-pub(crate) use headline::{rates, summary};
 pub use job::job_comment;
 pub(crate) use json::json;
-pub(crate) use markdown::markdown;
 pub(crate) use meanings::trace_findings_markdown;
+pub(crate) use sentences::figures;
 pub(crate) use sentences::{advice, severity, statement};
+pub(crate) use sentences::{rates, summary};
 pub(crate) use tables::TraceTable;
+pub(crate) use text::markdown;
 pub(crate) use text::{copied, facts, text};
 pub(crate) use warnings::warnings;
 

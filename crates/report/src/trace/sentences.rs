@@ -1,7 +1,7 @@
 //! The sentences of findings about a trace.
 
 use analyse::Severity;
-use trace::TraceFinding;
+use trace::{PerOperation, RunProfile, SizeProfile, TraceFinding, TraceStudy};
 use units::{Bytes, Nanos, count, percent, significant};
 
 use super::requests;
@@ -170,5 +170,213 @@ pub(crate) const fn advice(finding: &TraceFinding) -> &'static str {
         }
         TraceFinding::Failures { .. } => "Look for the cause in the log of the kernel: `dmesg`.",
         TraceFinding::LateRequests { .. } => "Figures of arrivals and of depth are approximate.",
+    }
+}
+
+/// Fraction that counts as nearly all.
+const NEARLY_ALL: f64 = 0.95;
+/// Least mean size in bytes of requests that are called large.
+const LARGE_BYTES: f64 = 65_536.0;
+
+/// Returns the kind of load: `a transactional database: random reads of 8 KiB (65.0%), …`.
+pub(crate) fn summary(report: &TraceStudy) -> String {
+    let totals = &report.profile.totals;
+    if totals.requests.total() == 0 {
+        return "no requests".to_owned();
+    }
+    let (reads, writes) = (totals.requests.read, totals.requests.write);
+    let of_data = (reads + writes).max(1) as f64;
+    let (sizes, sequential) = (&report.profile.sizes, &report.profile.sequential);
+    let sides =
+        [("reads", reads, &sizes.read, &sequential.reads), ("writes", writes, &sizes.write, &sequential.writes)];
+    let mut parts: Vec<String> = sides
+        .into_iter()
+        .filter(|(_, requests, ..)| *requests as f64 / of_data > 1.0 - NEARLY_ALL)
+        .map(|(name, requests, sizes, runs)| side(report, name, requests, (sizes, runs)))
+        .collect();
+    let PerOperation { flush, discard, write_zeroes, other, .. } = totals.requests;
+    for (name, requests) in [("flushes", flush), ("discards", discard), ("zeroing", write_zeroes), ("others", other)] {
+        let fraction = requests as f64 / totals.requests.total() as f64;
+        if fraction >= 0.01 {
+            parts.push(format!("{name} ({})", percent(fraction)));
+        }
+    }
+    let parts = joined(&parts);
+    match class(report) {
+        Some(class) => format!("like {class}: {parts}"),
+        None => parts,
+    }
+}
+
+/// Describes reads or writes: `random reads of 8 KiB (65.0%)`.
+fn side(report: &TraceStudy, name: &str, requests: u64, (sizes, runs): (&SizeProfile, &RunProfile)) -> String {
+    let order = match runs.continuing_fraction() {
+        fraction if fraction >= 0.8 => "sequential",
+        fraction if fraction <= 0.2 => "random",
+        _ => "partly sequential",
+    };
+    let (low, high) = (sizes.quantile(0.1).unwrap_or(0), sizes.quantile(0.9).unwrap_or(0));
+    let size =
+        if low == high { Bytes::new(low).to_string() } else { format!("{} to {}", Bytes::new(low), Bytes::new(high)) };
+    let fraction = requests as f64 / report.profile.totals.requests.total() as f64;
+    format!("{order} {name} of {size} ({})", percent(fraction))
+}
+
+/// Joins parts with commas and a last "and".
+fn joined(parts: &[String]) -> String {
+    match parts {
+        [] => "no reads and writes".to_owned(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// Returns the kind of program that has such a load, if one is typical.
+fn class(report: &TraceStudy) -> Option<&'static str> {
+    let profile = &report.profile;
+    let has_log = report.findings.iter().any(|finding| matches!(finding, TraceFinding::LogWrites { .. }));
+    let (reads, writes) = (&profile.sequential.reads, &profile.sequential.writes);
+    let mean = |runs: &RunProfile| runs.bytes as f64 / runs.requests.max(1) as f64;
+    let (read_bytes, all) = (reads.bytes as f64, (reads.bytes + writes.bytes).max(1) as f64);
+    let is_random =
+        |runs: &RunProfile| runs.requests >= 100 && runs.continuing_fraction() <= 0.3 && mean(runs) < LARGE_BYTES;
+    let is_stream = |runs: &RunProfile| {
+        runs.requests >= 100 && runs.continuing_bytes as f64 >= 0.8 * runs.bytes as f64 && mean(runs) >= LARGE_BYTES
+    };
+    match () {
+        () if is_stream(reads) && read_bytes >= 0.8 * all => Some("a scan or a backup"),
+        () if is_stream(writes) && read_bytes <= 0.2 * all && !has_log => Some("an ingest or a restore"),
+        () if is_random(reads) && is_stream(writes) => Some("a log-structured store"),
+        () if has_log && (is_random(reads) || writes.continuing_fraction() < 0.95) => Some("a transactional database"),
+        () => None,
+    }
+}
+
+/// Returns the rates: `20.0k IOPS and 211 MiB/s for 15.0 s, up to 1.0 times that in a second, 1.9 in flight`.
+pub(crate) fn rates(report: &TraceStudy) -> String {
+    let profile = &report.profile;
+    let (number, bytes) = (profile.totals.requests.total(), profile.totals.bytes.total());
+    let time = Nanos::new(profile.totals.issue_duration_ns);
+    let (Some(iops), Some(bytes_per_second)) = (report.per_second(number), report.per_second(bytes)) else {
+        let place = if number > 1 { " at one instant" } else { "" };
+        return format!("{}{place}", requests(number));
+    };
+    let mut text = format!("{} IOPS and {}/s for {time}", count(iops), Bytes::new(bytes_per_second as u64));
+    let peak = profile.arrivals.windows.iter().find(|window| window.width_ns == 1_000_000_000);
+    if let Some(window) = peak {
+        text += &format!("; up to {} IOPS in a second", count(window.requests_max as f64));
+    }
+    if let Some(depth) = profile.depth.and_then(|depth| depth.depth) {
+        text += &format!("; {} in flight on average", significant(depth.mean, 2));
+    }
+    text
+}
+
+/// A figure with its name, which ends with the unit as in JSON.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TraceFigure {
+    pub(crate) name: &'static str,
+    pub(crate) value: f64,
+    kind: FigureKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FigureKind {
+    Count,
+    Time,
+    Bytes,
+    Fraction,
+    Percentage,
+    Rate,
+    Number,
+}
+
+impl TraceFigure {
+    /// Returns the name in words: `rate to mean`, `duration p50`.
+    pub(crate) fn words(&self) -> String {
+        let name = self.name.replace("_ns", "").replace("_bytes", "").replace("_per_s", "");
+        name.replace("_fraction", "").replace("_percent", "").replace('_', " ")
+    }
+
+    /// Returns the value with its unit.
+    pub(crate) fn text(&self) -> String {
+        match self.kind {
+            FigureKind::Count => count(self.value),
+            FigureKind::Time => Nanos::new(self.value as u64).to_string(),
+            FigureKind::Bytes => Bytes::new(self.value as u64).to_string(),
+            FigureKind::Fraction => percent(self.value),
+            FigureKind::Percentage => format!("{}%", self.value),
+            FigureKind::Rate => format!("{}/s", count(self.value)),
+            FigureKind::Number => significant(self.value, 3),
+        }
+    }
+}
+
+pub(crate) fn figures(finding: &TraceFinding) -> Vec<TraceFigure> {
+    use FigureKind::{Bytes, Count, Fraction, Number, Percentage, Rate, Time};
+    let of = |name, value, kind| TraceFigure { name, value, kind };
+    match *finding {
+        TraceFinding::BurstyWrites { bursts, duration_ns_p50, interval_ns_p50, rate_to_mean, requests_fraction } => {
+            vec![
+                of("bursts", bursts as f64, Count),
+                of("duration_ns_p50", duration_ns_p50 as f64, Time),
+                of("interval_ns_p50", interval_ns_p50 as f64, Time),
+                of("rate_to_mean", rate_to_mean, Number),
+                of("requests_fraction", requests_fraction, Fraction),
+            ]
+        }
+        TraceFinding::RatePeak { width_ns, peak_to_mean, rate_per_s_max } => vec![
+            of("width_ns", width_ns as f64, Time),
+            of("peak_to_mean", peak_to_mean, Number),
+            of("rate_per_s_max", rate_per_s_max, Rate),
+        ],
+        TraceFinding::LongRangeDependence { hurst, standard_error } => {
+            vec![of("hurst", hurst, Number), of("standard_error", standard_error, Number)]
+        }
+        TraceFinding::LogWrites { continuing_fraction, streams_p50, sync_fraction, flushes_per_write } => vec![
+            of("continuing_fraction", continuing_fraction, Fraction),
+            of("streams_p50", streams_p50 as f64, Count),
+            of("sync_fraction", sync_fraction, Fraction),
+            of("flushes_per_write", flushes_per_write, Number),
+        ],
+        TraceFinding::FrequentFlushes { flushes_per_s, flushes_per_write } => {
+            vec![of("flushes_per_s", flushes_per_s, Rate), of("flushes_per_write", flushes_per_write, Number)]
+        }
+        TraceFinding::ReadsFitInMemory { cache_bytes, read_hit_ratio, read_footprint_bytes, continuing_fraction } => {
+            vec![
+                of("cache_bytes", cache_bytes as f64, Bytes),
+                of("read_hit_ratio", read_hit_ratio, Fraction),
+                of("read_footprint_bytes", read_footprint_bytes, Bytes),
+                of("continuing_fraction", continuing_fraction, Fraction),
+            ]
+        }
+        TraceFinding::ReadsDoNotRepeat { read_miss_ratio } => vec![of("read_miss_ratio", read_miss_ratio, Fraction)],
+        TraceFinding::DepthOne { busy_time_fraction, service_ns_mean } => {
+            vec![of("busy_time_fraction", busy_time_fraction, Fraction), of("service_ns_mean", service_ns_mean, Time)]
+        }
+        TraceFinding::ClosedLoop { score, think_ns_p50 } => {
+            vec![of("score", score, Number), of("think_ns_p50", think_ns_p50 as f64, Time)]
+        }
+        TraceFinding::OpenLoop { score } => vec![of("score", score, Number)],
+        TraceFinding::FewLargeRequests { bytes_min, requests_fraction, bytes_fraction } => vec![
+            of("size_bytes_min", bytes_min as f64, Bytes),
+            of("requests_fraction", requests_fraction, Fraction),
+            of("bytes_fraction", bytes_fraction, Fraction),
+        ],
+        TraceFinding::HotSpot { blocks_percent, accesses_fraction, zipf_theta } => {
+            let theta = zipf_theta.map(|theta| of("zipf_theta", theta, Number));
+            let shares = [
+                of("blocks_percent", blocks_percent, Percentage),
+                of("accesses_fraction", accesses_fraction, Fraction),
+            ];
+            shares.into_iter().chain(theta).collect()
+        }
+        TraceFinding::QueuedLonger { queued_ns_mean, service_ns_mean } => {
+            vec![of("queued_ns_mean", queued_ns_mean, Time), of("service_ns_mean", service_ns_mean, Time)]
+        }
+        TraceFinding::Failures { requests } => vec![of("requests", requests as f64, Count)],
+        TraceFinding::LateRequests { requests, late_ns_max } => {
+            vec![of("requests", requests as f64, Count), of("late_ns_max", late_ns_max as f64, Time)]
+        }
     }
 }

@@ -8,15 +8,13 @@ mod databases;
 mod figures;
 mod pages;
 mod ranks;
-mod replay;
 mod run;
-mod verified;
 mod volume;
 
 pub(crate) use databases::{DatabaseSetting, settings};
 pub(crate) use pages::run_findings_markdown;
-pub(crate) use replay::{replay, replay_notes, replay_tone};
-pub(crate) use verified::{verified, verified_tone};
+pub(crate) use run::{replay, replay_notes, replay_tone};
+pub(crate) use run::{verified, verified_tone};
 
 /// Formats a percentile: `2.8 ms`, `\u{2265} 17.1 s` in the last class of a histogram, `-` if it is not known.
 pub(crate) fn percentile(percentile: Option<record::Percentile>) -> String {

@@ -1,11 +1,12 @@
 //! Sentences of findings about runs.
 
 use analyse::{Code, Finding, Quantity, Remedy};
-use record::Unchecked;
-use units::{grouped, significant};
+use record::{ReplayRecord, Unchecked, Verified};
+use units::{Nanos, grouped, significant};
 
 use super::{SentenceFigures, subject};
 use crate::fio::error_text;
+use crate::sheet::Tone;
 
 /// Error number that fio reports for a block that differs from what was written: of Linux, and of Windows.
 const EILSEQ: i32 = 84;
@@ -504,4 +505,133 @@ pub(super) fn rate_kept(figures: &SentenceFigures<'_>) -> String {
         format!("; {} were in flight", figures.in_flight(Quantity::InFlightAchieved))
     });
     format!("The rate was reached: {rate}{response}{in_flight}.")
+}
+
+/// Time behind the intended instants from which a replay is said to be late.
+const LATE_NS: u64 = 1_000_000;
+
+/// Returns `12,345 of 12,345 requests of db.trace, from 0 s to 600 s, at their instants`.
+pub(crate) fn replay(replay: &ReplayRecord) -> String {
+    let pace = match (replay.speed, replay.closed_loop) {
+        (None, _) => "as fast as possible".to_owned(),
+        (Some(speed), false) if is_original(speed) => "at their instants (open loop)".to_owned(),
+        (Some(speed), false) => format!("at {speed}x the speed (open loop)"),
+        (Some(speed), true) if is_original(speed) => "after their dependencies (closed loop)".to_owned(),
+        (Some(speed), true) => format!("after their dependencies (closed loop), think times at {speed}x"),
+    };
+    format!(
+        "{} of {} requests of {}, from {} to {}, {pace}",
+        grouped(replay.issued),
+        grouped(replay.requests),
+        replay.trace,
+        instant(replay.first_ns),
+        instant(replay.last_ns)
+    )
+}
+
+/// Returns an instant of the trace.
+fn instant(ns: u64) -> String {
+    if ns == 0 { "0 s".to_owned() } else { Nanos::new(ns).to_string() }
+}
+
+fn is_original(speed: f64) -> bool {
+    (speed - 1.0).abs() < 1e-9
+}
+
+/// Returns how far the replay was behind the intended instants, and what was left out, one sentence each.
+pub(crate) fn replay_notes(replay: &ReplayRecord) -> Vec<String> {
+    let (most, last) = (Nanos::new(replay.behind_max_ns), Nanos::new(replay.behind_last_ns));
+    let mut notes = Vec::new();
+    if replay.speed.is_some() && replay.behind_max_ns >= LATE_NS {
+        let cause = if replay.has_reached_depth() {
+            format!(
+                ": all {} operations of the queue were in flight; a larger iodepth keeps the instants",
+                replay.depth
+            )
+        } else {
+            String::new()
+        };
+        notes.push(format!("up to {most} behind the intended instants, the last request {last}{cause}"));
+    }
+    notes.extend(replay.notes.iter().cloned());
+    notes
+}
+
+/// Returns the tone of the line.
+pub(crate) fn replay_tone(replay: &ReplayRecord) -> Option<Tone> {
+    (replay.issued < replay.requests).then_some(Tone::Odd)
+}
+
+/// Returns `1,024 of 1,024 written blocks checked, 0 mismatches (verify_nonce=2893761)`.
+pub(crate) fn verified(verified: &Verified) -> String {
+    let (written, checked) = (grouped(verified.written), grouped(verified.checked));
+    let mut text = match verified.written {
+        0 => format!("{checked} blocks checked"),
+        _ => format!("{checked} of {written} written blocks checked"),
+    };
+    text.push_str(&match verified.headers_only {
+        0 => String::new(),
+        all if all == verified.checked => " by their headers alone".to_owned(),
+        some => format!(", {} of them by their headers alone", grouped(some)),
+    });
+    if verified.checked > 0 {
+        let plural = if verified.mismatches == 1 { "" } else { "es" };
+        text.push_str(&format!(", {} mismatch{plural}", grouped(verified.mismatches)));
+    }
+    if let Some(unchecked) = verified.unchecked {
+        text = format!("not verified: {}; {text}", unchecked_because(unchecked));
+    }
+    let nonces: Vec<String> = verified.nonces.iter().map(u32::to_string).collect();
+    if !nonces.is_empty() {
+        text.push_str(&format!(" (verify_nonce={})", nonces.join(", ")));
+    }
+    text
+}
+
+/// Returns the tone of the verification line.
+pub(crate) fn verified_tone(verified: &Verified) -> Option<Tone> {
+    if verified.mismatches > 0 {
+        return Some(Tone::Bad);
+    }
+    verified.unchecked.filter(|unchecked: &Unchecked| !unchecked.is_chosen()).map(|_| Tone::Odd)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> ReplayRecord {
+        ReplayRecord {
+            trace: "db.trace".into(),
+            requests: 12_345,
+            issued: 12_345,
+            last_ns: 600_000_000_000,
+            speed: Some(1.0),
+            depth: 64,
+            in_flight_max: 9,
+            ..ReplayRecord::default()
+        }
+    }
+
+    #[test]
+    fn the_line_says_what_was_replayed_and_how() {
+        let line = replay(&record());
+        assert_eq!(line, "12,345 of 12,345 requests of db.trace, from 0 s to 600 s, at their instants (open loop)");
+        let pace = |speed, closed_loop| replay(&ReplayRecord { speed, closed_loop, ..record() });
+        assert!(pace(Some(2.5), false).ends_with("at 2.5x the speed (open loop)"));
+        assert!(pace(Some(1.0), true).ends_with("after their dependencies (closed loop)"));
+        assert!(pace(None, false).ends_with("as fast as possible"));
+        assert_eq!(replay_tone(&record()), None);
+        assert_eq!(replay_tone(&ReplayRecord { issued: 5, ..record() }), Some(Tone::Odd));
+    }
+
+    #[test]
+    fn lateness_has_its_cause() {
+        assert!(replay_notes(&record()).is_empty());
+        let late = ReplayRecord { behind_max_ns: 20_000_000, behind_last_ns: 1_500_000, ..record() };
+        assert_eq!(replay_notes(&late), ["up to 20.0 ms behind the intended instants, the last request 1.50 ms"]);
+        let full = ReplayRecord { in_flight_max: 64, notes: vec!["3 requests are missing".into()], ..late };
+        let notes = replay_notes(&full);
+        assert!(notes[0].contains("all 64 operations of the queue were in flight") && notes.len() == 2, "{notes:?}");
+    }
 }

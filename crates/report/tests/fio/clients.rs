@@ -1,7 +1,8 @@
 //! Output of ranks in the layout of fio's client, compared with the output of fio 3.33 for two servers.
 
+use job::OutputFormat;
 use record::{FleetRecord, Input, RankRecord, Run, read_input};
-use report::fio::{FioFormat, FioOptions, document};
+use report::fio::{FioOptions, document};
 use serde_json::Value;
 
 use crate::fio::keys;
@@ -32,7 +33,7 @@ fn merged(hosts: &[&str]) -> Run {
     })
 }
 
-fn written(run: &Run, format: FioFormat) -> (String, Value) {
+fn written(run: &Run, format: OutputFormat) -> (String, Value) {
     let text = document(run, &[format], FioOptions::default());
     let value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in\n{text}"));
     (text, value)
@@ -60,7 +61,7 @@ fn paths(value: &Value, path: &str, found: &mut Vec<String>) {
 #[test]
 fn everything_that_fio_prints_for_its_servers_is_there() {
     let theirs: Value = serde_json::from_str(OF_FIO[OF_FIO.find('{').unwrap()..].trim()).unwrap();
-    let (_, ours) = written(&merged(&["node1", "node1"]), FioFormat::JsonPlus);
+    let (_, ours) = written(&merged(&["node1", "node1"]), OutputFormat::JsonPlus);
     let names = |document: &Value| -> Vec<String> {
         entries(document).iter().map(|entry| entry["jobname"].as_str().unwrap().to_owned()).collect()
     };
@@ -82,7 +83,7 @@ fn everything_that_fio_prints_for_its_servers_is_there() {
 #[test]
 fn entries_have_the_figures_of_ranks_and_totals_those_of_all() {
     let run = merged(&["node1", "node1", "node2"]);
-    let (_, ours) = written(&run, FioFormat::Json);
+    let (_, ours) = written(&run, OutputFormat::Json);
     let entries = entries(&ours);
     let place = |entry: &Value| {
         let text = |key: &str| entry[key].as_str().unwrap_or_default().to_owned();
@@ -123,7 +124,7 @@ fn entries_have_the_figures_of_ranks_and_totals_those_of_all() {
 #[test]
 fn what_is_written_is_read_again() {
     let run = merged(&["node1", "node1", "node2"]);
-    let (text, _) = written(&run, FioFormat::Json);
+    let (text, _) = written(&run, OutputFormat::Json);
     let Input::Run(read) = read_input("input", text.as_bytes(), None).unwrap() else { panic!("no run") };
     let names: Vec<&str> = read.jobs.iter().map(|job| job.name.as_str()).collect();
     let expected = [
@@ -154,7 +155,7 @@ fn what_is_written_is_read_again() {
 fn ranks_with_too_many_jobs_and_older_records_have_jobs() {
     let mut run = merged(&["node1", "node2"]);
     run.fleet.as_mut().unwrap().members[1].jobs.clear();
-    let (_, ours) = written(&run, FioFormat::Json);
+    let (_, ours) = written(&run, OutputFormat::Json);
     assert!(ours.get("client_stats").is_none());
     assert_eq!(ours["jobs"][1]["read"]["total_ios"], 6);
     let many: Vec<String> = (0..=record::RANK_JOBS_MAX).map(|number| format!("--name=job{number}")).collect();
@@ -169,7 +170,7 @@ fn ranks_without_a_job_or_results_have_no_entry() {
     let fleet = run.fleet.as_mut().unwrap();
     fleet.ranks = 4;
     fleet.members.push(RankRecord { rank: 2, hostname: "node3".to_owned(), ..RankRecord::default() });
-    let (_, ours) = written(&run, FioFormat::Json);
+    let (_, ours) = written(&run, OutputFormat::Json);
     assert_eq!(entries(&ours).len(), 4 + 2);
     assert_eq!(ours["fathom notes"][0], "rank 3 is missing: there is no result of it");
 }
@@ -177,6 +178,6 @@ fn ranks_without_a_job_or_results_have_no_entry() {
 #[test]
 fn one_rank_with_one_job_needs_no_total() {
     let run = of_rank(0, 1, "node1", &["--name=a", "--size=1m"]);
-    let (_, ours) = written(&run, FioFormat::Json);
+    let (_, ours) = written(&run, OutputFormat::Json);
     assert_eq!(entries(&ours).len(), 1);
 }

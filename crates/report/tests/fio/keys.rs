@@ -2,10 +2,11 @@
 //! measured by Fathom's meter must have the same keys, order and types as with the installed fio.
 
 use crate::fio::installed::installed_fio;
+use job::OutputFormat;
 use job::{Dialect, EmptySource, Job, parse_command_line};
 use meter::{Latency, Samples, Summary};
-use record::{DiskUse, JobEvidence, Run, RunOutcome, SCHEMA, Tool, WorkerRecord, collect};
-use report::fio::{FioFormat, FioOptions, document};
+use record::{DiskUse, JobResult, Run, RunOutcome, SCHEMA, Tool, WorkerRecord, collect};
+use report::fio::{FioOptions, document};
 use units::{CpuUse, DataKind, Nanos};
 
 const JOBS: &[(&str, &[&str])] = &[
@@ -43,7 +44,7 @@ fn keys_order_and_types_equal_fios() {
         let printed = fio.output(&[&["--output-format=json+"], *arguments].concat());
         let run = run(arguments, printed.contains("\"disk_util\""));
         let options = FioOptions { version: fio.version, ..FioOptions::default() };
-        let written = document(&run, &[FioFormat::JsonPlus], options);
+        let written = document(&run, &[OutputFormat::JsonPlus], options);
         let (theirs, ours) = (shape(&printed), shape(&written));
         for (theirs, ours) in theirs.iter().zip(&ours) {
             assert_eq!(ours, theirs, "{label}");
@@ -55,14 +56,14 @@ fn keys_order_and_types_equal_fios() {
 #[test]
 fn notes_are_inside_the_document_if_there_are_any() {
     let mut run = run(JOBS[0].1, false);
-    let json = document(&run, &[FioFormat::Json], FioOptions::default());
+    let json = document(&run, &[OutputFormat::Json], FioOptions::default());
     assert!(!json.contains("fathom notes"));
     run.notes = vec![record::Note { job: Some("a".to_owned()), text: "a \"quoted\"\tword".to_owned() }];
-    let json = document(&run, &[FioFormat::Json], FioOptions::default());
+    let json = document(&run, &[OutputFormat::Json], FioOptions::default());
     assert!(json.ends_with("  \"fathom notes\" : [\n    \"a: a \\\"quoted\\\"\\u0009word\"\n  ]\n}\n"), "{json}");
     let parsed: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(parsed["fathom notes"][0], "a: a \"quoted\"\tword");
-    let normal = document(&run, &[FioFormat::Normal], FioOptions::default());
+    let normal = document(&run, &[OutputFormat::Normal], FioOptions::default());
     assert!(normal.ends_with("  note: a: a \"quoted\"\tword\n"), "{normal}");
 }
 
@@ -113,24 +114,15 @@ pub(super) fn run(arguments: &[&str], with_disk: bool) -> Run {
 }
 
 fn workers((group, job): (usize, &Job)) -> impl Iterator<Item = WorkerRecord<'_>> {
-    (0..job.grouping.numjobs).map(move |number| WorkerRecord {
-        job,
+    let result = move |number| JobResult {
         number,
         group: group as u32,
         pid: 1,
         started_unix_ms: 1,
-        started_clock_ms: None,
         elapsed_s: 1,
-        eta_s: 0,
-        error: 0,
-        evidence: JobEvidence::default(),
-        verified: None,
-        replay: None,
-        depth_search: None,
-        steady: None,
-        zone_resets: 0,
-        summary: summary(job),
-    })
+        ..JobResult::default()
+    };
+    (0..job.grouping.numjobs).map(move |number| WorkerRecord { job, result: result(number), summary: summary(job) })
 }
 
 /// Returns the statistics of a meter for each kind that the job uses.

@@ -3,7 +3,8 @@
 
 use crate::fio::installed::{Fio, installed_fio};
 use crate::fio::reading;
-use report::fio::{FioFormat, FioOptions, Terse, document};
+use job::OutputFormat;
+use report::fio::{FioOptions, Terse, document};
 
 /// Jobs that cover every part of the output, each as short as its samples allow.
 const JOBS: &[(&str, &[&str])] = &[
@@ -142,7 +143,7 @@ fn check(fio: &Fio, label: &str, arguments: &[&str]) {
     reading::agree_in(label, &without(&printed, |line| line.starts_with("3;fio-")));
     let run = record::fio::from_fio(&printed).expect(label);
     let options = FioOptions { version: fio.version, ..FioOptions::default() };
-    let written = document(&run, &[FioFormat::Normal, FioFormat::Terse, FioFormat::JsonPlus], options);
+    let written = document(&run, &[OutputFormat::Normal, OutputFormat::Terse, OutputFormat::JsonPlus], options);
     assert_same(label, &without_layout(&printed), &written.replace(fio.version.name(), &fio.name));
 }
 
@@ -156,7 +157,7 @@ fn terse_lines_of_other_versions_equal_fios_output() {
         let printed = fio.output(&arguments);
         let run = record::fio::from_fio(&printed).expect("fio's own JSON");
         let options = FioOptions { version: fio.version, terse };
-        let written = document(&run, &[FioFormat::Terse, FioFormat::JsonPlus], options);
+        let written = document(&run, &[OutputFormat::Terse, OutputFormat::JsonPlus], options);
         assert_same(number, &printed, &written.replace(fio.version.name(), &fio.name));
     }
 }

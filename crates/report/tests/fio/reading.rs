@@ -1,8 +1,9 @@
 //! fio prints one run as text and as JSON: the figures parsed from the text must equal the JSON's within their digits.
 //! The same applies to text written by Fathom.
 
+use job::OutputFormat;
 use record::{DataKind, DirectionResult, Input, JobResult, LatencyStats, Quote, Quoted, Run, SampleRecord, read_input};
-use report::fio::{FioFormat, FioOptions, FioVersion, document};
+use report::fio::{FioOptions, FioVersion, document};
 
 use crate::fio::installed::{Fio, installed_fio};
 
@@ -47,7 +48,7 @@ pub(super) fn agree_in(label: &str, printed: &str) {
     }
     for version in [FioVersion::V3_33, FioVersion::V3_42] {
         let options = FioOptions { version, ..FioOptions::default() };
-        let ours = document(&json, &[FioFormat::Normal], options);
+        let ours = document(&json, &[OutputFormat::Normal], options);
         agree(label, &read(label, &ours), &json);
     }
 }

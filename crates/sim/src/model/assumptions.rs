@@ -4,7 +4,7 @@
 use job::{Job, Plan};
 use runner::{WorkerPlan, WorkerResult};
 use units::{Nanos, grouped};
-use volume::{Attachment, Limit, ServiceStage, cited_jitter, cited_merging, joined_by_text};
+use volume::{Attachment, Burst, Limit, ServiceStage, cited_jitter, cited_merging, joined_by_text};
 
 use super::placement::Placement;
 
@@ -12,20 +12,22 @@ use super::placement::Placement;
 const MATTERS: f64 = 0.05;
 
 /// Describes the effect of a stage's jitter, if it matters to its slowest job with the 99th percentile `p99`.
-pub(super) fn jitter(stage: &ServiceStage, p99: Option<Nanos>) -> Option<String> {
+pub(super) fn jitter(attachments: &[Attachment], stage: &ServiceStage, p99: Option<Nanos>) -> Option<String> {
     let early = stage.early.as_ref()?;
-    let longer = early.p99_without.since(early.p99).secs_f64();
+    let [waited, without] = [early.p99_wait_ns, early.p99_wait_without_ns].map(Nanos::new);
+    let longer = without.since(waited).secs_f64();
     let matters = p99.is_some_and(|p99| longer > MATTERS * p99.secs_f64());
-    let waited = match early.p99 {
+    let waited = match waited {
         Nanos::ZERO => "99 % did not wait there".to_owned(),
         p99 => format!("99 % waited up to {p99} there"),
     };
-    let jitter = cited_jitter(&early.jitter);
+    let Burst::Jitter(jitter) = &limit(attachments, stage)?.burst else { return None };
+    let jitter = cited_jitter(jitter);
     matters.then(|| {
         format!(
-            "{} admits operations up to {jitter} ahead of an even schedule: {waited}, and without jitter up to {}; \
+            "{} admits operations up to {jitter} ahead of an even schedule: {waited}, and without jitter up to {without}; \
              `jitter=TIME` behind the volume sets it",
-            stage.name, early.p99_without
+            stage.name
         )
     })
 }
@@ -85,7 +87,8 @@ pub fn merging_notes<'a>(stages: impl Iterator<Item = (&'a Limit, &'a ServiceSta
 fn merged(limit: &Limit, stage: &ServiceStage) -> Option<String> {
     let (unit, least) = limit.merges()?;
     let merging = limit.merging.as_ref()?;
-    let cases = [(stage.merged, "with them, up to", unit), (stage.unmerged, "each, being below", least)];
+    let counts = stage.merging.unwrap_or_default();
+    let cases = [(counts.merged, "with them, up to", unit), (counts.unmerged, "each, being below", least)];
     let part = |(count, how, bytes): (u64, &str, u32)| {
         let (count, all, bytes) = (grouped(count), grouped(stage.requests), units::Bytes::new(u64::from(bytes)));
         format!("{count} of {all} operations continued others and counted {how} {bytes}")

@@ -3,9 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::StageHosts;
-use units::Nanos;
-use volume::{BurstCredits, Early, ServiceStage, StageKind};
+use volume::{BurstCredits, Early, MergedCounts, ServiceStage, StageHosts, StageKind};
 
 use super::placement::Placement;
 
@@ -15,10 +13,6 @@ pub(super) struct StageGroup {
     pub(super) stage: ServiceStage,
     /// Its buckets of credits, numbered as in [`volume::System::credit_levels`].
     pub(super) buckets: Vec<usize>,
-    /// Hosts behind it, in a run on simulated hosts.
-    pub(super) hosts: Option<StageHosts>,
-    /// Numbers of the workers whose requests pass it, if other hosts have no part in it.
-    pub(super) workers: Vec<u32>,
     /// Owner of the first of its stages.
     owner: String,
 }
@@ -44,16 +38,12 @@ pub(super) fn grouped(described: Vec<ServiceStage>, placement: &Placement, hosts
         let identity = (kind, position, stage.kind == StageKind::Limit, stage.name.clone(), stage.rule.clone());
         let index = if hosts.is_some() { *known.entry(identity).or_insert(groups.len()) } else { groups.len() };
         match groups.get_mut(index) {
-            None => groups.push(StageGroup {
-                owner: stage.owner.clone(),
-                stage,
-                buckets: bucket.into_iter().collect(),
-                hosts: None,
-                workers: Vec::new(),
-            }),
+            None => {
+                groups.push(StageGroup { owner: stage.owner.clone(), stage, buckets: bucket.into_iter().collect() })
+            }
             Some(group) => {
                 group.buckets.extend(bucket);
-                group.hosts.get_or_insert(StageHosts { stages: 1, ..StageHosts::default() }).stages += 1;
+                group.stage.hosts.get_or_insert(StageHosts { stages: 1, ..StageHosts::default() }).stages += 1;
                 add(&mut group.stage, stage);
             }
         }
@@ -69,13 +59,13 @@ pub(super) fn grouped(described: Vec<ServiceStage>, placement: &Placement, hosts
 fn add_workers(groups: &mut [StageGroup], placement: &Placement) {
     let mut of_routes: Vec<Vec<usize>> = vec![Vec::new(); placement.attachments.len()];
     for (index, group) in groups.iter().enumerate() {
-        if group.hosts.is_some_and(|hosts| hosts.hosts_of_run > 0) {
+        if group.stage.hosts.is_some_and(|hosts| hosts.hosts_of_run > 0) {
             group.stage.routes.iter().for_each(|&route| of_routes[route].push(index));
         }
     }
     for (number, places) in (0..).zip(&placement.places) {
         for &index in places.iter().flat_map(|place| &of_routes[place.route]) {
-            let workers = &mut groups[index].workers;
+            let workers = &mut groups[index].stage.workers;
             if workers.last() != Some(&number) {
                 workers.push(number);
             }
@@ -103,25 +93,26 @@ fn add(stage: &mut ServiceStage, other: ServiceStage) {
     stage.throttled_ns = stage.throttled_ns.max(other.throttled_ns);
     stage.utilisation += other.utilisation;
     stage.routes.extend(other.routes);
-    stage.merged += other.merged;
-    stage.unmerged += other.unmerged;
+    if let Some(theirs) = other.merging {
+        let MergedCounts { merged, unmerged } = stage.merging.get_or_insert_default();
+        (*merged, *unmerged) = (*merged + theirs.merged, *unmerged + theirs.unmerged);
+    }
     stage.owner = other.owner;
     if let (Some(ours), Some(theirs)) = (&mut stage.credits, other.credits) {
-        let earliest = |a: Option<Nanos>, b: Option<Nanos>| a.into_iter().chain(b).min();
         *ours = BurstCredits {
             left: ours.left + theirs.left,
             most: ours.most + theirs.most,
             spent_per_sec: ours.spent_per_sec + theirs.spent_per_sec,
-            empty_at: earliest(ours.empty_at, theirs.empty_at),
+            empty_at_ns: ours.empty_at_ns.into_iter().chain(theirs.empty_at_ns).min(),
             ..*ours
         };
     }
     if let (Some(ours), Some(theirs)) = (&mut stage.early, other.early) {
         *ours = Early {
             requests: ours.requests + theirs.requests,
-            p99: ours.p99.max(theirs.p99),
-            p99_without: ours.p99_without.max(theirs.p99_without),
-            jitter: theirs.jitter,
+            p99_wait_ns: ours.p99_wait_ns.max(theirs.p99_wait_ns),
+            p99_wait_without_ns: ours.p99_wait_without_ns.max(theirs.p99_wait_without_ns),
+            ..theirs
         };
     }
 }
@@ -130,10 +121,10 @@ impl StageGroup {
     /// Counts the hosts, names the owners, and turns sums into means.
     fn conclude(&mut self, placement: &Placement, hosts_of_run: u32) {
         let hosts: BTreeSet<u32> = self.stage.routes.iter().map(|&route| placement.origins[route].host).collect();
-        let stages = self.hosts.map_or(1, |hosts| hosts.stages);
+        let stages = self.stage.hosts.map_or(1, |hosts| hosts.stages);
         let count = hosts.len() as u32;
         let hosts_of_run = if count < hosts_of_run { hosts_of_run } else { 0 };
-        self.hosts = Some(StageHosts { hosts: count, stages, hosts_of_run });
+        self.stage.hosts = Some(StageHosts { hosts: count, stages, hosts_of_run });
         if stages > 1 {
             let is_range = hosts.first().zip(hosts.last()).is_some_and(|(first, last)| last - first + 1 == count);
             self.stage.owner = match stages {

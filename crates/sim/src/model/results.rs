@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 
 use job::Plan;
-use record::{
-    ModelCredits, ModelEarly, ModelMerging, ModelPageCache, ModelRecord, ModelStage, ModelStageKind, ModelledVolume,
-};
+use record::{ModelRecord, ModelledVolume, PageCacheCounts};
 use runner::{WorkerPlan, WorkerResult};
 use units::Nanos;
-use volume::{Attachment, StageKind};
+use volume::{Attachment, ServiceStage};
 
 use super::assumptions;
 use super::grouped::{StageGroup, grouped};
@@ -32,7 +30,8 @@ pub(super) fn model<C: Clock>(
         // Closed loops have no valid estimate: their operations would arrive later without jitter.
         stage.early = stage.early.take().filter(|_| p99.is_some());
         let end = stage.routes.first().map(|&route| route_volumes[route]);
-        end.into_iter().for_each(|end| volumes[end].notes.extend(assumptions::jitter(stage, p99)));
+        end.into_iter()
+            .for_each(|end| volumes[end].notes.extend(assumptions::jitter(&placement.attachments, stage, p99)));
     }
     for (index, volume) in volumes.iter_mut().enumerate() {
         let stages = groups.iter().map(|group| &group.stage);
@@ -40,11 +39,14 @@ pub(super) fn model<C: Clock>(
         let limits = own.filter_map(|stage| Some((assumptions::limit(&placement.attachments, stage)?, stage)));
         volume.notes.extend(assumptions::merging_notes(limits));
     }
-    let recorded = groups.into_iter().map(|StageGroup { stage: described, buckets, hosts, workers, .. }| {
-        let levels = mean_levels(world.ledger(), &buckets);
-        ModelStage { levels, hosts, workers, ..stage(described, &route_volumes) }
+    let recorded = groups.into_iter().map(|StageGroup { mut stage, buckets, .. }| {
+        stage.volumes = stage.routes.iter().map(|&route| route_volumes[route]).collect();
+        stage.volumes.sort_unstable();
+        stage.volumes.dedup();
+        stage.levels = mean_levels(world.ledger(), &buckets);
+        stage
     });
-    let stages: Vec<ModelStage> = recorded.collect();
+    let stages: Vec<ServiceStage> = recorded.collect();
     let page_caches = page_caches(world, &placement.attachments);
     let page_caches = if hosts.is_some() { together(page_caches) } else { page_caches };
     ModelRecord { virtual_time, elapsed_ns: elapsed.get(), volumes, stages, page_caches }
@@ -98,7 +100,7 @@ fn mean_levels(ledger: &Ledger, buckets: &[usize]) -> Vec<(u64, f64)> {
 }
 
 /// Returns the page caches of all hosts as one.
-fn together(caches: Vec<ModelPageCache>) -> Vec<ModelPageCache> {
+fn together(caches: Vec<PageCacheCounts>) -> Vec<PageCacheCounts> {
     let count = caches.len();
     let whole = caches.into_iter().reduce(|mut all, one| {
         all.memory_bytes += one.memory_bytes;
@@ -119,7 +121,7 @@ fn together(caches: Vec<ModelPageCache>) -> Vec<ModelPageCache> {
 }
 
 /// Returns the statistics of the page caches that were used.
-fn page_caches<C: Clock>(world: &World<C>, attachments: &[Attachment]) -> Vec<ModelPageCache> {
+fn page_caches<C: Clock>(world: &World<C>, attachments: &[Attachment]) -> Vec<PageCacheCounts> {
     // Machines are numbered by their first appearance.
     let mut machines: Vec<(usize, &str)> = Vec::new();
     for (home, attachment) in world.system().homes().iter().zip(attachments) {
@@ -128,64 +130,6 @@ fn page_caches<C: Clock>(world: &World<C>, attachments: &[Attachment]) -> Vec<Mo
         }
     }
     let caches = machines.iter().filter_map(|&(machine, host)| Some((world.page_cache(machine)?, host)));
-    let used = caches.map(|(cache, host)| {
-        let counts = cache.counts();
-        ModelPageCache {
-            host: host.to_owned(),
-            memory_bytes: cache.settings().memory.get(),
-            reads: counts.reads,
-            read_hits: counts.hits,
-            read_bytes: counts.read_bytes,
-            fetched_bytes: counts.fetched_bytes,
-            writes: counts.writes,
-            writes_held: counts.held,
-            held_ns: counts.held_ns,
-            written_bytes: counts.written_bytes,
-            written_back_bytes: counts.written_back_bytes,
-            unwritten_bytes: cache.unwritten().get(),
-        }
-    });
+    let used = caches.map(|(cache, host)| PageCacheCounts { host: host.to_owned(), ..cache.counts() });
     used.filter(|cache| cache.reads + cache.writes > 0).collect()
-}
-
-/// Converts a stage; `route_volumes` has the volume of each route.
-fn stage(stage: volume::ServiceStage, route_volumes: &[usize]) -> ModelStage {
-    let mut volumes: Vec<usize> = stage.routes.iter().map(|&route| route_volumes[route]).collect();
-    volumes.sort_unstable();
-    volumes.dedup();
-    ModelStage {
-        volumes,
-        name: stage.name,
-        owner: stage.owner,
-        kind: match stage.kind {
-            StageKind::Limit => ModelStageKind::Limit,
-            StageKind::Station => ModelStageKind::Station,
-        },
-        rule: stage.rule,
-        requests: stage.requests,
-        delayed: stage.delayed,
-        decided: stage.decided,
-        delay_ns: stage.delay_ns,
-        throttled_ns: stage.throttled_ns,
-        utilisation: stage.utilisation,
-        credits: stage.credits.map(|credits| ModelCredits {
-            bytes: credits.bytes,
-            most: credits.most,
-            left: credits.left,
-            spent_per_sec: credits.spent_per_sec,
-            empty_at_ns: credits.empty_at.map(Nanos::get),
-        }),
-        early: stage.early.map(|early| ModelEarly {
-            jitter_ns: early.jitter.time.get(),
-            basis: early.jitter.basis.name().to_owned(),
-            requests: early.requests,
-            p99_wait_ns: early.p99.get(),
-            p99_wait_without_ns: early.p99_without.get(),
-        }),
-        merging: (stage.merged + stage.unmerged > 0)
-            .then_some(ModelMerging { merged: stage.merged, unmerged: stage.unmerged }),
-        levels: Vec::new(),
-        hosts: None,
-        workers: Vec::new(),
-    }
 }

@@ -3,8 +3,8 @@
 #![allow(dead_code, reason = "each test uses what it needs")]
 #![allow(unreachable_pub, reason = "a module of several tests")]
 
-use record::{HostRecord, JobEvidence, JobResult, RequestedRun, Run, SCHEMA, TargetFacts, TargetKind, Tool};
-use store::{Error, RunKind, RunStore};
+use record::{HostRecord, JobEvidence, JobResult, RequestedRun, Run, RunKind, SCHEMA, TargetFacts, TargetKind, Tool};
+use store::{Error, RunStore};
 
 pub const JOB: &str = "[reads]\nrw=randread\nfilename=/dev/vdb\n";
 pub const EVENTS: [&str; 3] = [r#"{"event":"begin"}"#, r#"{"event":"interval","iops":1234.5}"#, r#"{"event":"end"}"#];

@@ -5,14 +5,12 @@
 
 mod arrivals;
 mod depth;
-mod distances;
 mod findings;
 mod histogram;
 mod hot;
 mod hurst;
 mod processes;
 mod profile;
-mod recency;
 mod reuse;
 mod sampled;
 mod series;

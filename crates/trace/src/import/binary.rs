@@ -1,10 +1,9 @@
 //! Binary traces of blktrace, with a file for each processor.
 
-use super::TraceStep;
 use super::blktrace::{EventReader, RawEvent, RawNext, next_event};
 use super::error::TraceError;
 use super::events::EventPairing;
-use super::rebase::Rebase;
+use super::{Rebase, TraceStep};
 use crate::{TraceEnd, TraceInfo, TraceRequest};
 
 /// Number of requests that one call returns.

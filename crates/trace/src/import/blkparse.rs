@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use super::NameNumbers;
 use super::blktrace::process_name;
 use super::error::FieldError;
 use super::events::{BlockAction, BlockEvent, set_letters};
 use super::lines::{Field, space_fields};
-use super::names::NameNumbers;
 use crate::{TraceInfo, TraceRequest};
 
 /// Size of a sector, in bytes.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::NameNumbers;
 use super::events::{BlockAction, BlockEvent};
-use super::names::NameNumbers;
 use crate::{TraceInfo, TraceOperation, TraceRequest};
 
 /// `BLK_IO_TRACE_MAGIC`, without its lowest byte, the version.

@@ -9,9 +9,9 @@ mod error;
 mod events;
 mod iolog;
 mod lines;
-mod names;
-mod rebase;
 mod text;
+
+use std::collections::BTreeMap;
 
 use crate::trace_format::TraceFormat;
 use crate::{TraceEnd, TraceInfo, TraceReader, TraceRequest};
@@ -184,5 +184,84 @@ fn refuse(name: &str, start: &[u8]) -> TraceError {
         text: text.into(),
         what,
         remedy: remedy.into(),
+    }
+}
+
+/// Maximum number of names: an index has 16 bits. All names beyond share the last one.
+const NAMES_MAX: usize = 1 << 16;
+
+/// Maximum length of a name, in bytes: what follows does not tell names apart.
+const NAME_BYTES_MAX: usize = 255;
+
+/// Numbers names in the order of their first use.
+#[derive(Debug, Default)]
+struct NameNumbers {
+    numbers: BTreeMap<Vec<u8>, u16>,
+    /// The name of the latest call: usually it is the next one too.
+    latest: (Vec<u8>, Option<u16>),
+}
+
+impl NameNumbers {
+    /// Returns the number of `name`; `add` is called with a new one.
+    fn number(&mut self, name: &[u8], add: impl FnOnce(String)) -> u16 {
+        let name = &name[..name.len().min(NAME_BYTES_MAX)];
+        if let (latest, Some(number)) = &self.latest
+            && latest == name
+        {
+            return *number;
+        }
+        let count = self.numbers.len();
+        let number = match self.numbers.get(name) {
+            Some(number) => *number,
+            None if count == NAMES_MAX => u16::MAX,
+            None => {
+                let is_last = count == NAMES_MAX - 1;
+                add(if is_last { "others".to_owned() } else { String::from_utf8_lossy(name).into_owned() });
+                self.numbers.insert(name.to_owned(), count as u16);
+                count as u16
+            }
+        };
+        self.latest.0.clear();
+        self.latest.0.extend_from_slice(name);
+        self.latest.1 = Some(number);
+        number
+    }
+}
+
+/// Number of requests whose earliest is the start: formats are not exactly in the order of time.
+const HELD_MAX: usize = 4_096;
+
+/// Subtracts the start from times.
+#[derive(Debug, Default)]
+struct Rebase {
+    /// The start, once it is known.
+    start_ns: Option<u64>,
+    held: Vec<TraceRequest>,
+    /// Requests before the start, whose time becomes zero.
+    early: u64,
+}
+
+impl Rebase {
+    fn push(&mut self, mut request: TraceRequest, requests: &mut Vec<TraceRequest>) {
+        let Some(start) = self.start_ns else {
+            self.held.push(request);
+            if self.held.len() >= HELD_MAX {
+                self.release(requests);
+            }
+            return;
+        };
+        self.early += u64::from(request.issued_ns < start);
+        request.issued_ns = request.issued_ns.saturating_sub(start);
+        requests.push(request);
+    }
+
+    /// Sets the start and gives out the requests that were held for it.
+    fn release(&mut self, requests: &mut Vec<TraceRequest>) {
+        let queued = |request: &TraceRequest| request.issued_ns.saturating_sub(request.queued_ns.unwrap_or(0));
+        let Some(start) = self.held.iter().map(queued).min() else { return };
+        self.start_ns = Some(start);
+        for request in std::mem::take(&mut self.held) {
+            self.push(request, requests);
+        }
     }
 }

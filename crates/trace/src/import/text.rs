@@ -1,14 +1,11 @@
 //! Traces with a request or an event in each line.
 
-use super::TraceStep;
 use super::blkparse::Blkparse;
-use super::csv;
 use super::error::{FieldError, TraceError};
 use super::events::EventPairing;
 use super::iolog::Iolog;
 use super::lines::{LineStep, Lines};
-use super::names::NameNumbers;
-use super::rebase::Rebase;
+use super::{NameNumbers, Rebase, TraceStep, csv};
 use crate::trace_format::TraceFormat;
 use crate::{TraceEnd, TraceInfo, TraceRequest};
 

@@ -11,10 +11,8 @@ mod backlog;
 mod bursts;
 mod class;
 mod closed;
-mod comparison;
 mod difference;
 mod episodes;
-mod gaps;
 mod layout;
 mod open;
 mod phases;
@@ -25,7 +23,7 @@ mod sizes;
 mod text;
 
 pub use backlog::{Backlog, BacklogCounts, BacklogLimit};
-pub use comparison::{JobComparison, LoadLatency, VolumeComparison};
+pub use difference::{JobComparison, LoadLatency, VolumeComparison};
 pub use difference::{LoadDifference, LoadDimension, load_distance, wait_distance};
 pub use section::{JobSection, SectionPace, SectionPattern};
 

@@ -15,7 +15,6 @@ mod builtin;
 mod check;
 mod drive;
 mod fields;
-mod latency_basis;
 mod problem;
 mod quantity;
 mod read;
@@ -32,11 +31,11 @@ use std::sync::Arc;
 
 use units::suggestion;
 
+pub use about::LatencyBasis;
 pub use about::{About, KeyFacts, RegionalPrice};
 pub use bounds::{Bounds, FigureOrigin};
 pub use build::ResolvedVolume;
 pub use builtin::{BuiltinVolume, list};
-pub use latency_basis::LatencyBasis;
 pub use problem::{CatalogueProblem, CatalogueText};
 pub use quantity::{QuantityKind, read as quantity};
 pub use request::file;

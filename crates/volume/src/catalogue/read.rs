@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use toml::de::DeTable;
 
+use super::about::LatencyBasis;
 use super::check;
 use super::fields::{CatalogueErrors, read_rule};
-use super::latency_basis::LatencyBasis;
 use super::problem::{CatalogueProblem, CatalogueText};
 use super::quantity::{self, QuantityKind, QuantityUnit};
 use super::schema::{

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::latency_basis::LatencyBasis;
+use super::about::LatencyBasis;
 use super::problem::CatalogueText;
 use super::quantity::QuantityUnit;
 use super::rule::{Expr, Names};

@@ -6,7 +6,7 @@ use super::cache::Cache;
 use super::geometry::{DiskPosition, Geometry};
 use super::queue::{CommandQueue, DiskCommand, Pick};
 use super::stream::DiskStream;
-use crate::events::DriveEvents;
+use crate::event_heap::DriveEvents;
 use crate::hard_disk::HardDisk;
 use crate::request::{Request, RequestKind};
 

@@ -11,20 +11,19 @@
 //!
 //! The caller provides the clock, the time of copies and the operations; no data are stored.
 
-mod dirty;
 mod pages;
 mod readahead;
 #[cfg(test)]
 mod tests;
 mod write;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
 use crate::request::RequestKind;
-use dirty::DirtyPages;
 use pages::{MARK, NONE, PageTable, UPTODATE};
 use readahead::ReadaheadWindow;
 pub use readahead::{AccessAdvice, ReadaheadStream};
@@ -104,26 +103,33 @@ pub enum CacheStep {
     Waits(u64),
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Activity of a machine's page cache.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageCacheCounts {
-    /// Completed reads.
+    /// Name of the machine.
+    pub host: String,
+    /// Memory of the machine in bytes.
+    pub memory_bytes: u64,
+    /// Reads through the cache.
     pub reads: u64,
     /// Reads that did not wait for a volume.
-    pub hits: u64,
-    /// Bytes read by jobs.
+    pub read_hits: u64,
+    /// Bytes that jobs read from the cache.
     pub read_bytes: u64,
-    /// Bytes read from volumes.
+    /// Bytes that the cache read from volumes.
     pub fetched_bytes: u64,
-    /// Completed writes.
+    /// Writes through the cache.
     pub writes: u64,
-    /// Writes throttled because too many pages were dirty.
-    pub held: u64,
-    /// Total time that writes were throttled.
+    /// Writes that were throttled because too much was dirty.
+    pub writes_held: u64,
+    /// Total time of that throttling in nanoseconds.
     pub held_ns: u64,
-    /// Bytes written by jobs.
+    /// Bytes that jobs wrote to the cache.
     pub written_bytes: u64,
-    /// Bytes written to volumes.
+    /// Bytes that the cache wrote to volumes.
     pub written_back_bytes: u64,
+    /// Bytes still dirty at the end.
+    pub unwritten_bytes: u64,
 }
 
 /// Page cache of a machine, with the pages of all its devices.
@@ -208,9 +214,14 @@ impl PageCache {
         &self.settings
     }
 
+    /// Returns the counts without the name of the machine.
     #[must_use]
     pub fn counts(&self) -> PageCacheCounts {
-        self.counts
+        PageCacheCounts {
+            memory_bytes: self.settings.memory.get(),
+            unwritten_bytes: self.unwritten().get(),
+            ..self.counts.clone()
+        }
     }
 
     /// Returns the bytes that are dirty or under write-back.
@@ -259,7 +270,7 @@ impl PageCache {
         }
         stream.has_read(pages.end - u64::from(read.ends_inside));
         self.counts.reads += 1;
-        self.counts.hits += u64::from(!read.waited);
+        self.counts.read_hits += u64::from(!read.waited);
         self.counts.read_bytes += u64::from(read.bytes);
         CacheStep::Done
     }
@@ -408,4 +419,44 @@ pub enum WakeReason {
     Admitted,
     /// All pages of the synced range are written.
     Synced,
+}
+
+const WORD_BITS: u32 = 6;
+
+/// A sparse bit map in words of 64 pages: its size depends on the dirty pages, not on the device.
+#[derive(Debug, Default)]
+struct DirtyPages {
+    words: BTreeMap<u64, u64>,
+}
+
+impl DirtyPages {
+    fn insert(&mut self, key: u64) {
+        *self.words.entry(key >> WORD_BITS).or_default() |= bit(key);
+    }
+
+    fn remove(&mut self, key: u64) {
+        let word = key >> WORD_BITS;
+        if let Some(bits) = self.words.get_mut(&word) {
+            *bits &= !bit(key);
+            if *bits == 0 {
+                self.words.remove(&word);
+            }
+        }
+    }
+
+    fn first(&self, from: u64, to: u64) -> Option<u64> {
+        if from >= to {
+            return None;
+        }
+        let word = from >> WORD_BITS;
+        self.words.range(word..=(to - 1) >> WORD_BITS).find_map(|(&at, &bits)| {
+            let bits = if at == word { bits & (u64::MAX << (from & 63)) } else { bits };
+            let key = at << WORD_BITS | u64::from(bits.trailing_zeros());
+            (bits != 0 && key < to).then_some(key)
+        })
+    }
+}
+
+const fn bit(key: u64) -> u64 {
+    1 << (key & 63)
 }

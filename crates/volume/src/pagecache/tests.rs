@@ -1,4 +1,6 @@
 use super::*;
+use std::collections::BTreeSet;
+use units::random::Random;
 
 const MIB: u64 = 1 << 20;
 
@@ -48,7 +50,7 @@ fn readers_of_one_page_share_a_transfer_and_resume_in_order() {
         [(0, WakeReason::Arrived), (1, WakeReason::Arrived), (2, WakeReason::Arrived)]
     );
     assert_eq!(cache.read(0, 0, 7..9, &mut reader, Read::default()), CacheStep::Done);
-    assert_eq!(cache.counts().hits, 1);
+    assert_eq!(cache.counts().read_hits, 1);
 }
 
 #[test]
@@ -216,4 +218,25 @@ fn random_operations_on_little_memory_lose_no_byte_and_no_waiter() {
         assert_eq!(cache.unwritten(), Bytes::new(0), "seed {seed}");
         assert!(cache.held_bytes() <= Bytes::new(3 * MIB), "{}", cache.held_bytes());
     }
+}
+
+#[test]
+fn dirty_pages_agree_with_a_set() {
+    let seed = 11;
+    let mut random = Random::new(seed, 0);
+    let (mut dirty, mut set) = (DirtyPages::default(), BTreeSet::new());
+    for step in 0..100_000 {
+        let key = random.below(2000);
+        if random.below(2) == 0 {
+            dirty.insert(key);
+            set.insert(key);
+        } else {
+            dirty.remove(key);
+            set.remove(&key);
+        }
+        let (from, to) = (random.below(2100), random.below(2100));
+        let expected = if from < to { set.range(from..to).next().copied() } else { None };
+        assert_eq!(dirty.first(from, to), expected, "seed {seed}, step {step}");
+    }
+    assert_eq!(dirty.words.values().map(|bits| bits.count_ones() as usize).sum::<usize>(), set.len());
 }

@@ -255,7 +255,7 @@ impl PageCache {
         if self.is_below_limit()
             && let Some((op, since)) = self.throttled.pop_front()
         {
-            self.counts.held += 1;
+            self.counts.writes_held += 1;
             self.counts.held_ns += now.since(since).get();
             resumed.push(Resumed { op, why: WakeReason::Admitted });
         }

@@ -1,17 +1,16 @@
 //! Rules for runs on many hosts. They concern all jobs together, because ranks are recorded as a whole.
 
-mod hosts;
 mod ranks;
 mod shared;
 
-use record::{RankRecord, Run};
+use record::{FleetRecord, RankRecord, Run};
 
-use crate::{Code, Finding, Quantity};
+use crate::{Code, EvidenceSource, Finding, Quantity, Remedy, Severity, hosts};
 
 /// Returns the findings about the ranks of a run.
 pub(crate) fn findings(run: &Run) -> Vec<Finding> {
     let Some(fleet) = run.fleet.as_ref().filter(|fleet| fleet.members.len() > 1) else { return Vec::new() };
-    let of_host: Vec<Finding> = hosts::cpu(run, fleet).into_iter().chain(hosts::link(fleet)).collect();
+    let of_host: Vec<Finding> = cpu(run, fleet).into_iter().chain(link(fleet)).collect();
     let proven = shared::limit(run, fleet);
     // A host at its limit explains a missed rate.
     let missed = if proven.is_none() && of_host.is_empty() { shared::missed_rate(run, fleet) } else { None };
@@ -75,6 +74,49 @@ fn mean_and_variance(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / count;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (mean, squares / (count - 1.0).max(1.0))
+}
+
+/// Fractions of a link's speed at which it is the limit. Headers take 6 % of it at the usual frame size, and those of
+/// the storage protocol more. A host that gets more than its fastest link carries has several.
+const LINK: std::ops::RangeInclusive<f64> = 0.85..=1.05;
+
+/// Checks for hosts whose ranks together use nearly all processors.
+fn cpu(run: &Run, fleet: &FleetRecord) -> Option<Finding> {
+    let hosts = hosts::all(fleet);
+    let busy = hosts::busy(run, &hosts);
+    let (host, share) = busy.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let finding = Finding::new(Code::HostCpuBound, Severity::Warning)
+        .about(host.name)
+        .with(Quantity::HostCpuShare, share.min(1.0), EvidenceSource::ProcessorTime)
+        .with(Quantity::Cpus, f64::from(host.cpus()), EvidenceSource::Host)
+        .with(Quantity::Ranks, host.members.len() as f64, EvidenceSource::Counters)
+        .remedy(Remedy::MoreHosts);
+    Some(counted(finding, busy.len(), hosts.len()))
+}
+
+/// Checks for hosts whose ranks together use the whole speed of their network link.
+fn link(fleet: &FleetRecord) -> Option<Finding> {
+    let hosts = hosts::all(fleet);
+    let known = hosts.iter().filter_map(|host| Some((host, host.link_share()?)));
+    let full: Vec<_> = known.filter(|(_, share)| LINK.contains(share)).collect();
+    let (host, share) = full.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let bytes = host.bytes_per_second();
+    let finding = Finding::new(Code::HostLinkBound, Severity::Warning)
+        .about(host.name)
+        .with(Quantity::HostBytesPerSecond, bytes, EvidenceSource::Counters)
+        .with(Quantity::LinkBytesPerSecond, bytes / share, EvidenceSource::Host)
+        .with(Quantity::LinkShare, *share, EvidenceSource::Counters)
+        .with(Quantity::Ranks, host.members.len() as f64, EvidenceSource::Counters)
+        .remedy(Remedy::MoreHosts);
+    Some(counted(finding, full.len(), hosts.len()))
+}
+
+fn counted(finding: Finding, at_limit: usize, hosts: usize) -> Finding {
+    finding.with(Quantity::HostsAtLimit, at_limit as f64, EvidenceSource::Counters).with(
+        Quantity::Hosts,
+        hosts as f64,
+        EvidenceSource::Counters,
+    )
 }
 
 #[cfg(test)]

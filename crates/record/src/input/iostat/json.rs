@@ -6,7 +6,7 @@ use serde_json::{Deserializer, Map, Value};
 
 use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, columns, set_seconds};
 use crate::input::InputError;
-use crate::input::json_error::json_error;
+use crate::input::json::json_error;
 use crate::input::text::{InputText, line_number};
 
 /// Reads the documents on some lines, which may be several in a row.

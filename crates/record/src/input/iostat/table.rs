@@ -3,7 +3,7 @@
 //! A row has as many values as the header has names, all with the same number of decimals; otherwise it was truncated.
 //! The last report must have devices, and as many as the previous one unless an empty line follows.
 
-use super::blocks::BlockTitles;
+use super::BlockTitles;
 use super::columns::{self, number};
 use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, pretty, set_seconds};
 use crate::input::InputError;

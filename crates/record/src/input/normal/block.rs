@@ -3,7 +3,7 @@
 use super::figures::{NormalLine, count, integer, percent, plain, rate, rounded, runtime, size, unit_bytes, unit_ns};
 use crate::fio;
 use crate::input::InputError;
-use crate::input::fio_lines::is_result;
+use crate::input::is_result;
 use crate::input::text::{Printed, line_number, printed};
 use crate::{
     CpuUseRecord, DataKind, DepthSearchRecord, DirectionResult, JobResult, LatencyShares, LatencyStats, Measured,

@@ -4,7 +4,7 @@ use super::block::NormalBlock;
 use super::figures::NormalLine;
 use super::{NormalReader, is_result};
 use crate::Note;
-use crate::input::fio_lines::is_of_result;
+use crate::input::is_of_result;
 use crate::input::text::InputText;
 use crate::input::{Input, InputError, of_run};
 

@@ -1,6 +1,6 @@
 //! Burst credits over time.
 
-use record::ModelStage;
+use record::ServiceStage;
 
 use super::super::figure::{ChartFigure, SeriesStyle};
 use super::super::part::{Member, SectionPart};
@@ -21,7 +21,7 @@ pub(in super::super) fn balance(part: &SectionPart<'_>) -> Option<ChartFigure> {
 fn lines(part: &SectionPart<'_>, member: &Member<'_>) -> Vec<TimelineLine> {
     let Some(model) = &member.run.model else { return Vec::new() };
     let stages = model.stages_of(member.job).filter(|stage| stage.levels.len() > 1);
-    let line = |(number, stage): (usize, &ModelStage)| {
+    let line = |(number, stage): (usize, &ServiceStage)| {
         let (colour, dash) = if part.is_overlay() { (member.number, number) } else { (number, 0) };
         let style = SeriesStyle { colour, dash };
         let fine = pieces(stage, model.elapsed_ns);
@@ -34,7 +34,7 @@ fn lines(part: &SectionPart<'_>, member: &Member<'_>) -> Vec<TimelineLine> {
 }
 
 /// Returns each level with the interval until the next one.
-fn pieces(stage: &ModelStage, end_ns: u64) -> Vec<TimelinePiece> {
+fn pieces(stage: &ServiceStage, end_ns: u64) -> Vec<TimelinePiece> {
     let most = stage.credits.map_or(1.0, |credits| credits.most).max(1e-9);
     let ends = stage.levels.iter().skip(1).map(|(at, _)| *at).chain([end_ns]);
     let piece = |(&(from_ns, left), to_ns): (&(u64, f64), u64)| TimelinePiece {

@@ -85,12 +85,12 @@ pub(crate) fn csv(plan: &TracePlanReport) -> String {
             candidate.meets().to_string(),
             plan.ranking.front.contains(index).to_string(),
             candidate.spec.size.get().to_string(),
-            text(money.map(|money| money.currency.as_str())),
-            number(money.map(|money| money.per_month)),
+            text(money.map(|money| money.price.currency.as_str())),
+            number(money.map(|money| money.price.per_month)),
             number(money.map(|money| money.usd_per_month)),
             money.map_or_else(String::new, |money| money.whole().to_string()),
-            text(money.and_then(|money| money.region.as_deref())),
-            text(money.map(|money| money.source.date.as_str())),
+            text(money.and_then(|money| money.price.region.as_deref())),
+            text(money.map(|money| money.price.source.date.as_str())),
             ns(outcome.map(|outcome| outcome.mean_secs)),
             at(0.5),
             at(0.99),
@@ -177,9 +177,9 @@ fn candidate(plan: &TracePlanReport, one: &ReplayedCandidate) -> Value {
     };
     let price = candidate.price.as_ref().map(|money| {
         json!({
-            "currency": money.currency, "per_month": money.per_month, "usd_per_month": money.usd_per_month,
-            "parts": parts_json(&money.parts), "region": money.region, "stands_for": money.stands_for,
-            "date": money.source.date, "lacks": money.lacks, "rule": money.rule, "source": source_json(&money.source),
+            "currency": money.price.currency, "per_month": money.price.per_month, "usd_per_month": money.usd_per_month,
+            "parts": parts_json(&money.price.parts), "region": money.price.region, "stands_for": money.stands_for,
+            "date": money.price.source.date, "lacks": money.price.lacks, "rule": money.price.rule, "source": source_json(&money.price.source),
             "confidence": "published",
         })
     });

@@ -1,17 +1,13 @@
 //! What kind of load a trace is, as numbers.
 
-mod arrivals;
-mod blocks;
-mod sizes;
+use std::collections::BTreeMap;
 
-pub use arrivals::{ArrivalProfile, BurstProfile, HurstEstimate, WindowProfile};
-pub use blocks::{HotProfile, HotShare, MissRatioPoint, ReuseProfile, WorkingSetWindow, ZipfFit};
-pub use sizes::{SizeProfile, TraceSizeCount, TraceSizeRange};
+use serde::{Serialize, Serializer};
 
 use crate::TraceOperation;
 
 /// One value for each operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PerOperation<T> {
     /// Of [`TraceOperation::Read`].
     pub read: T,
@@ -82,7 +78,7 @@ impl PerOperation<u64> {
 
 /// Distribution of a quantity, in the unit that the name of its field ends with. Percentiles are at most 0.8 % off;
 /// the other values are exact.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TraceDistribution {
     /// Number of values, or time in nanoseconds for distributions over time.
     pub weight: u64,
@@ -108,7 +104,7 @@ pub struct TraceDistribution {
 }
 
 /// Characteristics of a trace.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TraceProfile {
     /// Number of requests, bytes and flags.
     pub totals: TraceTotals,
@@ -137,7 +133,7 @@ pub struct TraceProfile {
 }
 
 /// Sums over a trace.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct TraceTotals {
     pub requests: PerOperation<u64>,
     pub bytes: PerOperation<u64>,
@@ -185,6 +181,36 @@ pub struct TraceSeries {
     pub intervals: Vec<TraceInterval>,
 }
 
+impl Serialize for TraceSeries {
+    /// Serializes columns; operations that do not occur have none.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Columns {
+            width_ns: u64,
+            requests: BTreeMap<&'static str, Vec<u64>>,
+            bytes: BTreeMap<&'static str, Vec<u64>>,
+            in_flight_mean: Vec<f64>,
+            in_flight_max: Vec<u64>,
+            new_blocks: Vec<f64>,
+        }
+        let columns = |of: fn(&TraceInterval) -> &PerOperation<u64>| {
+            let column = |operation| self.intervals.iter().map(|interval| *of(interval).get(operation)).collect();
+            let columns = TraceOperation::ALL.into_iter().map(|operation| (operation.name(), column(operation)));
+            columns.filter(|(_, values): &(_, Vec<u64>)| values.iter().any(|value| *value > 0)).collect()
+        };
+        let width = self.width_ns.max(1) as f64;
+        let columns = Columns {
+            width_ns: self.width_ns,
+            requests: columns(|interval| &interval.requests),
+            bytes: columns(|interval| &interval.bytes),
+            in_flight_mean: self.intervals.iter().map(|interval| interval.in_flight_ns as f64 / width).collect(),
+            in_flight_max: self.intervals.iter().map(|interval| interval.in_flight_max).collect(),
+            new_blocks: self.intervals.iter().map(|interval| interval.new_blocks).collect(),
+        };
+        columns.serialize(serializer)
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TraceInterval {
     /// Requests that were issued.
@@ -215,14 +241,14 @@ impl TraceInterval {
 }
 
 /// Sequential streams of reads and of writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct SequentialProfile {
     pub reads: RunProfile,
     pub writes: RunProfile,
 }
 
 /// Runs of one direction. A request continues a run if it begins where an earlier request of its direction ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct RunProfile {
     /// Requests with data.
     pub requests: u64,
@@ -253,7 +279,7 @@ impl RunProfile {
 }
 
 /// Requests in flight.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DepthProfile {
     /// Depth over time; `None` if no time passes.
     pub depth: Option<TraceDistribution>,
@@ -268,7 +294,7 @@ pub struct DepthProfile {
 }
 
 /// Dependence of issues on completions.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LoopProfile {
     /// Time from the last completion of a process to its next issue, in nanoseconds, for issues that a completion allows.
     pub think_ns: Option<TraceDistribution>,
@@ -280,7 +306,7 @@ pub struct LoopProfile {
 }
 
 /// Load of one process.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ProcessProfile {
     /// Index in [`crate::TraceInfo::processes`].
     pub process: u16,
@@ -299,7 +325,7 @@ pub struct ProcessProfile {
 }
 
 /// Load of one device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DeviceProfile {
     /// Index in [`crate::TraceInfo::devices`].
     pub device: u16,
@@ -307,4 +333,225 @@ pub struct DeviceProfile {
     pub bytes: u64,
     /// End of the last request by position, in bytes: the device is at least as large.
     pub end_offset: u64,
+}
+
+/// Instants of issue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ArrivalProfile {
+    /// Mean rate from the first to the last issue, in requests per second; `None` if no time passes.
+    pub rate_per_s: Option<f64>,
+    /// Time from one issue to the next, in nanoseconds.
+    pub gap_ns: Option<TraceDistribution>,
+    /// Counts in windows of 1 ms to 1 min that are at most as long as the trace, in ascending order. None is narrower than
+    /// the resolution that times seem to have, nor are those of bursts and of the Hurst exponent.
+    pub windows: Vec<WindowProfile>,
+    /// Hurst exponent of the counts; `None` for traces that are too short or do not vary.
+    pub hurst: Option<HurstEstimate>,
+    /// Bursts; `None` if there are none.
+    pub bursts: Option<BurstProfile>,
+}
+
+/// Counts of requests in windows of one width.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WindowProfile {
+    /// Width in nanoseconds.
+    pub width_ns: u64,
+    /// Most requests in one window. Windows slide in steps of a tenth of the width, of the widest in steps of a sixth.
+    pub requests_max: u64,
+    /// Most bytes in one window.
+    pub bytes_max: u64,
+    /// The peak over the mean number of requests.
+    pub peak_to_mean: f64,
+    /// Variance over mean of the counts in adjacent windows: 1 for Poisson arrivals, 0 for even ones; `None` for fewer
+    /// than two windows.
+    pub index_of_dispersion: Option<f64>,
+}
+
+/// Estimate of the Hurst exponent: 0.5 without long-range dependence, up to 1 with it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HurstEstimate {
+    pub exponent: f64,
+    /// Its standard error, with half of the change if the fit began at windows that are four times as wide.
+    pub standard_error: f64,
+    /// Weighted sum of squared residuals per degree of freedom: about 1 for a good fit; above 1.5
+    /// the counts do not scale.
+    pub residual: f64,
+    /// Narrowest windows of the fit in nanoseconds.
+    pub scale_ns_min: f64,
+    /// Widest windows of the fit in nanoseconds.
+    pub scale_ns_max: f64,
+}
+
+/// Bursts: intervals of 10 ms windows with over twice the mean rate so far, and more than chance explains. The first second
+/// only gives the mean.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct BurstProfile {
+    pub bursts: u64,
+    /// Duration in nanoseconds, a multiple of 10 ms.
+    pub duration_ns: TraceDistribution,
+    /// Time from the start of one burst to that of the next, in nanoseconds; `None` for one burst.
+    pub interval_ns: Option<TraceDistribution>,
+    /// Fraction of all requests that are in bursts.
+    pub requests_fraction: f64,
+    /// Fraction of the time that bursts take.
+    pub time_fraction: f64,
+    /// Rate in bursts over the mean rate.
+    pub rate_to_mean: f64,
+    /// Bytes in bursts.
+    pub bytes: u64,
+    /// Fraction of the requests in bursts that are writes.
+    pub writes_fraction: f64,
+}
+
+/// Blocks in use and their reuse. Estimates from a sample of 16,384 blocks; exact if no more are used.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReuseProfile {
+    /// Size of a block in bytes.
+    pub block_bytes: u64,
+    /// Accesses: a request of several blocks is one access of each.
+    pub accesses: u64,
+    /// Blocks that were not examined, in requests of more than 16 MiB.
+    pub skipped_blocks: u64,
+    /// Bytes that are read or written.
+    pub footprint_bytes: f64,
+    pub read_footprint_bytes: f64,
+    pub written_footprint_bytes: f64,
+    /// Relative standard error of the footprint; zero if it is exact.
+    pub footprint_relative_error: f64,
+    /// Working sets of windows of 1 s to 1 h that are at most as long as the trace.
+    pub windows: Vec<WorkingSetWindow>,
+    /// Miss ratio of an LRU cache that reads and writes fill, by its size.
+    pub miss_ratios: Vec<MissRatioPoint>,
+    /// Hot spots.
+    pub hot: HotProfile,
+}
+
+/// Bytes that are used within adjacent windows of one width.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WorkingSetWindow {
+    /// Width in nanoseconds.
+    pub width_ns: u64,
+    /// Bytes that are read or written: mean over windows.
+    pub bytes_mean: f64,
+    /// The most in one window.
+    pub bytes_max: f64,
+    /// Bytes that are read: mean.
+    pub read_bytes_mean: f64,
+    /// The most that is read in one window.
+    pub read_bytes_max: f64,
+    /// Bytes that are written: mean.
+    pub written_bytes_mean: f64,
+    /// The most that is written in one window.
+    pub written_bytes_max: f64,
+}
+
+/// Misses of a cache of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct MissRatioPoint {
+    /// Size in bytes.
+    pub cache_bytes: u64,
+    /// Fraction of the accesses that miss.
+    pub miss_ratio: f64,
+    /// Fraction of the accesses by reads that miss; zero without reads.
+    pub read_miss_ratio: f64,
+}
+
+/// How unevenly accesses are spread.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HotProfile {
+    /// Accesses to the hottest 1 %, 5 %, 10 % and 20 % of the blocks in use.
+    pub shares: Vec<HotShare>,
+    /// Zipf distribution; `None` with too few accesses.
+    pub zipf: Option<ZipfFit>,
+}
+
+/// Accesses to the hottest blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HotShare {
+    /// Percentage of the blocks in use.
+    pub blocks_percent: f64,
+    pub accesses_fraction: f64,
+}
+
+/// A zipf distribution for fio's `random_distribution=zipf:THETA`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ZipfFit {
+    /// Exponent; zero is uniform.
+    pub theta: f64,
+    /// Number of units over which it is spread.
+    pub units: f64,
+    /// Size of a unit in bytes: the mean size of a request in whole blocks.
+    pub unit_bytes: f64,
+    /// Greatest difference between the fractions of accesses of [`HotProfile::shares`] and those of the fit: above 0.1
+    /// the load is not zipf.
+    pub difference_max: f64,
+}
+
+/// Sizes of the requests of one operation.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SizeProfile {
+    /// The most frequent sizes, at most 16, with exact counts.
+    pub frequent: Vec<TraceSizeCount>,
+    /// All other requests, in ranges of ascending size.
+    pub others: Vec<TraceSizeRange>,
+}
+
+/// Requests of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct TraceSizeCount {
+    /// Size in bytes.
+    pub bytes: u32,
+    pub requests: u64,
+}
+
+/// Requests in a range of sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct TraceSizeRange {
+    /// Least size in bytes.
+    pub bytes_min: u64,
+    /// First size in bytes that is too large.
+    pub bytes_end: u64,
+    pub requests: u64,
+}
+
+impl SizeProfile {
+    /// Returns sizes in bytes with their numbers of requests, in ascending order. A range counts as its least size.
+    #[must_use]
+    pub fn ascending(&self) -> Vec<(u64, u64)> {
+        let frequent = self.frequent.iter().map(|size| (u64::from(size.bytes), size.requests));
+        let others = self.others.iter().map(|range| (range.bytes_min, range.requests));
+        let mut sizes: Vec<(u64, u64)> = frequent.chain(others).collect();
+        sizes.sort_unstable();
+        sizes
+    }
+
+    /// Returns the size in bytes that a fraction of the requests does not exceed; `None` without requests.
+    #[must_use]
+    pub fn quantile(&self, fraction: f64) -> Option<u64> {
+        let sizes = self.ascending();
+        let all: u64 = sizes.iter().map(|(_, requests)| requests).sum();
+        let wanted = (fraction * all as f64).ceil().max(1.0);
+        let mut seen = 0.0;
+        let reached = sizes.iter().find(|(_, requests)| {
+            seen += *requests as f64;
+            seen >= wanted
+        });
+        reached.or(sizes.last()).map(|(bytes, _)| *bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_of_requests() {
+        let profile = SizeProfile {
+            frequent: vec![TraceSizeCount { bytes: 8192, requests: 60 }, TraceSizeCount { bytes: 4096, requests: 30 }],
+            others: vec![TraceSizeRange { bytes_min: 6144, bytes_end: 7168, requests: 10 }],
+        };
+        let at = |fraction| profile.quantile(fraction);
+        assert_eq!([0.0, 0.3, 0.31, 0.4, 0.41, 1.0].map(at), [4096, 4096, 6144, 6144, 8192, 8192].map(Some));
+        assert_eq!(SizeProfile::default().quantile(0.5), None);
+    }
 }

@@ -7,14 +7,13 @@
 
 mod parse;
 mod show;
-mod split;
 #[cfg(test)]
 mod tests;
 mod value;
 
 pub(super) use parse::parse;
+pub(super) use parse::split;
 pub(super) use show::{number, show};
-pub(super) use split::split;
 pub(super) use value::{Names, RuleValue, Variable, eval};
 
 /// An error of a rule, with its place in bytes.
