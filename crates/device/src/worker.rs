@@ -76,9 +76,9 @@ fn attempt(
     let mut issuer = runner::issuer(job, worker_plan.worker(), &worker_plan.layout(), seed, &HostTraces)?;
     if job.verify.state_load && job.verify.method.is_some() {
         let state = verify_files::load(&shared.aux_path, job, worker_plan).map_err(WorkerError::new)?;
-        issuer.check_only_written(state);
+        issuer = issuer.checking_only_written(state);
     }
-    issuer.use_zones(shared.zones.of_worker(worker_plan, job)?);
+    let issuer = issuer.in_zones(shared.zones.of_worker(worker_plan, job)?);
     attributes::set_io_scheduler(worker_plan, job)?;
     let log = create_log(job, worker_plan.number, shared)?;
     attributes::set_user(job)?;

@@ -3,19 +3,16 @@
 mod depth_search;
 mod floor;
 mod outcome;
-mod ramp;
-mod renewal;
 mod restraint;
 mod retry;
-mod zones;
 
 use meter::{Meter, Sample};
 use target::{Completion, Op, Tag, Target, WriteBackSource};
-use units::{Nanos, OpKind};
+use units::{Nanos, OpKind, ZoneCommand};
 use workload::{Decision, Issuer, Next};
 
 use crate::group::GroupSizing;
-use crate::outcome::{Abandoned, Ending, FailureCause, OperationFailure};
+use crate::outcome::{Abandoned, Ending, FailureCause, OperationFailure, Verification};
 use crate::recent::RecentWrites;
 use crate::slots::{Flight, FlightSlots};
 use crate::{EndScope, Policy, WorkerRules};
@@ -41,8 +38,7 @@ pub(crate) enum Wake {
 #[derive(Debug)]
 pub struct DriveWorker {
     issuer: Issuer,
-    /// The issuer of writes, during a pass that reads back.
-    writer: Option<Issuer>,
+    checks: Box<Checks>,
     meter: Meter,
     policy: Policy,
     /// Rules that few jobs have.
@@ -56,25 +52,6 @@ pub struct DriveWorker {
     /// Operations to submit again: rests of short transfers, and those that failed with `EAGAIN` or `EINTR`.
     retries: Vec<Tag>,
     failures: Vec<OperationFailure>,
-    /// The last writes that completed, if the state is saved.
-    recent: Option<RecentWrites>,
-    /// Verified reads, including mismatches.
-    checked: u64,
-    /// Verified reads of which only headers were compared.
-    headers_only: u64,
-    mismatches: u64,
-    /// Whether written data may have stayed in a cache when they were read back.
-    cached: bool,
-    /// Verified reads of blocks that another worker may have overwritten.
-    overwritten: u64,
-    /// Reads that were still damaged after repetition.
-    not_torn: u32,
-    /// Writes that failed since the last read-back began.
-    failed_writes: u64,
-    /// Writes covered by read-back passes.
-    replayed: u64,
-    /// Reads of these passes.
-    to_read_back: u64,
     abandoned: Vec<Abandoned>,
     /// Whether operations count at the depth that each of them reaches.
     counts_each: bool,
@@ -93,14 +70,31 @@ pub struct DriveWorker {
     ended: bool,
 }
 
+/// What only workers need that verify, or save the state of their writes.
+#[derive(Debug, Default)]
+struct Checks {
+    /// The issuer of writes, during a pass that reads back.
+    writer: Option<Issuer>,
+    /// Results up to now; what was written is that of the passes that read back.
+    results: Verification,
+    /// Writes covered by these passes.
+    replayed: u64,
+    /// Writes that failed since the last of them began.
+    failed_writes: u64,
+    /// Reads that were still damaged after repetition.
+    not_torn: u32,
+    /// The last writes that completed, if the state is saved.
+    recent: Option<RecentWrites>,
+}
+
 impl DriveWorker {
     /// Returns a worker that has not started.
     #[must_use]
     pub fn new(issuer: Issuer, meter: Meter, policy: Policy) -> Self {
-        let regions = issuer.regions().len();
+        let recent = policy.keep_progress.then(|| RecentWrites::new(policy.depth, issuer.regions().len()));
         Self {
             issuer,
-            writer: None,
+            checks: Box::new(Checks { recent, ..Checks::default() }),
             is_watched: policy.keep_progress || policy.rules != WorkerRules::default() || meter.counts_trims(),
             meter,
             restraint: Restraint::new(&policy.rules, policy.depth.max(1)),
@@ -109,16 +103,6 @@ impl DriveWorker {
             backlog: Vec::new(),
             retries: Vec::new(),
             failures: Vec::new(),
-            recent: policy.keep_progress.then(|| RecentWrites::new(policy.depth, regions)),
-            checked: 0,
-            headers_only: 0,
-            mismatches: 0,
-            cached: false,
-            overwritten: 0,
-            not_torn: 0,
-            failed_writes: 0,
-            replayed: 0,
-            to_read_back: 0,
             abandoned: Vec::new(),
             counts_each: policy.batch.is_none() && (policy.complete_min > 1 || policy.low.is_some()),
             refilled: 0,
@@ -250,7 +234,7 @@ impl DriveWorker {
 
     /// Ends the load. With [`Policy::verify_after_runtime`], a pass that reads back is completed.
     fn end_runtime(&mut self) {
-        match &mut self.writer {
+        match &mut self.checks.writer {
             Some(writer) if self.policy.verify_after_runtime => writer.finish(),
             _ => self.issuer.finish(),
         }
@@ -325,14 +309,8 @@ impl DriveWorker {
                 Next::Until(instant) if now >= self.end => break self.wait_until(instant),
                 Next::Until(instant) => break self.wait_until(instant.min(self.end)),
                 Next::Close(file) => target.close(file),
-                Next::Renew(file) => {
-                    now = self.renew_file(target, file);
-                    if self.is_halted() {
-                        return self.drain(target, now);
-                    }
-                }
-                Next::Command(task) => {
-                    now = self.command_zone(target, &task);
+                step @ (Next::Renew(_) | Next::Command(_)) => {
+                    now = self.prepare(target, &step);
                     if self.is_halted() {
                         return self.drain(target, now);
                     }
@@ -372,11 +350,34 @@ impl DriveWorker {
         }
     }
 
+    /// Does what must precede further operations and is part of none: renews a file, or sends a command to a zone. Returns
+    /// the time afterwards. A failure ends the worker: it would recur, or the next loop would work on the data of the last
+    /// one.
+    #[cold]
+    fn prepare<T: Target>(&mut self, target: &mut T, step: &Next) -> Nanos {
+        let began = target.now();
+        let (kind, file, offset, result) = match step {
+            Next::Renew(file) => (OpKind::Write, *file, 0, target.renew(*file)),
+            Next::Command(task) => {
+                let result = target.command_zone(task.file, task.command, task.start, task.length);
+                self.issuer.zone_commanded(task, result.ok());
+                let kind = if task.command == ZoneCommand::Reset { OpKind::Trim } else { OpKind::Write };
+                (kind, task.file, task.start, result.map(drop))
+            }
+            _ => return began,
+        };
+        if let Err(errno) = result {
+            self.fail(placeholder(kind, file, offset, began), FailureCause::Errno(errno), None);
+            self.ending = Some(Ending::Failed);
+        }
+        target.now()
+    }
+
     /// Drops the cached data of the files. Returns the time afterwards, because this is not part of an operation.
     #[cold]
     fn invalidate<T: Target>(&mut self, target: &mut T) -> Nanos {
         target.turn_to(self.slots.first_tag());
-        if self.writer.is_some() && self.policy.settle_before_verify {
+        if self.checks.writer.is_some() && self.policy.settle_before_verify {
             self.settle(target);
         } else {
             for (file, region) in (0..).zip(self.issuer.regions()) {
@@ -392,7 +393,7 @@ impl DriveWorker {
         for (file, region) in (0..).zip(self.issuer.regions()) {
             let began = target.now();
             match target.settle(file, region.start, region.length) {
-                Ok(settled) => self.cached |= settled == WriteBackSource::Cached,
+                Ok(settled) => self.checks.results.cached |= settled == WriteBackSource::Cached,
                 // The write-back was abandoned.
                 Err(EINTR) => {
                     let decision = placeholder(OpKind::DataSync, file, region.start, began);
@@ -430,7 +431,7 @@ impl DriveWorker {
     fn begin_sync(&mut self, tag: Tag, kind: OpKind) {
         // `sync_file_range` leaves data in the caches of the device.
         let is_durable = matches!(kind, OpKind::Sync | OpKind::DataSync | OpKind::SyncFilesystem);
-        let Some(recent) = self.recent.as_mut().filter(|_| is_durable) else { return };
+        let Some(recent) = self.checks.recent.as_mut().filter(|_| is_durable) else { return };
         let writes = self.slots.flights().map(|flight| flight.decision).filter(|it| it.kind == OpKind::Write);
         recent.begin_sync(tag, self.issuer.writes(), writes);
     }
@@ -516,12 +517,12 @@ impl DriveWorker {
             }
             self.meter.record(&sample(&flight, completion, self.policy.queues));
             self.meter.record_blocks(decision.kind.data_kind(), decision.offset, decision.length, true);
-            if let Some(recent) = self.recent.as_mut().filter(|_| decision.kind == OpKind::Write) {
+            if let Some(recent) = self.checks.recent.as_mut().filter(|_| decision.kind == OpKind::Write) {
                 recent.record(&decision);
             }
             self.check_latency(&flight, completion);
         } else {
-            if let Some(recent) = &mut self.recent {
+            if let Some(recent) = &mut self.checks.recent {
                 recent.end_sync(completion.tag, completion.result >= 0);
             }
             if completion.result < 0 {
@@ -535,6 +536,45 @@ impl DriveWorker {
         self.slots.release(completion.tag, completion.completed);
     }
 
+    /// Postpones the end of the ramp, and with it that of the runtime, until the bytes of the ramp were transferred.
+    fn await_ramp_bytes(&mut self) {
+        if self.policy.ramp_bytes.as_ref().is_some_and(|bytes| !bytes.is_over()) {
+            (self.ramp_end, self.end) = (Nanos::MAX, Nanos::MAX);
+        }
+    }
+
+    /// Begins to measure if the ramp was over before this completion, which is not yet recorded.
+    #[cold]
+    fn check_ramp(&mut self, completion: &Completion) {
+        if self.ramp_end == Nanos::MAX {
+            self.count_ramp_bytes(completion);
+        }
+        if completion.completed < self.ramp_end || self.ramp_end == Nanos::MAX {
+            return;
+        }
+        self.ramping = false;
+        self.meter.begin(self.ramp_end);
+    }
+
+    /// Counts the bytes of a completion. Those of the last operation of the ramp are part of it.
+    fn count_ramp_bytes(&mut self, completion: &Completion) {
+        let Some(bytes) = &self.policy.ramp_bytes else { return };
+        let moves_data = self.slots.get(completion.tag).is_some_and(|flight| flight.decision.kind.moves_data());
+        let moved = if moves_data { u64::try_from(completion.result).unwrap_or(0) } else { 0 };
+        let end = if bytes.is_over() {
+            completion.completed
+        } else if bytes.add(moved) {
+            completion.completed + Nanos::new(1)
+        } else {
+            return;
+        };
+        self.ramp_end = end.max(self.start + self.policy.ramp);
+        self.end = self.ramp_end + self.policy.runtime;
+        if let Some(restraint) = &mut self.restraint {
+            restraint.begin(self.ramp_end);
+        }
+    }
+
     /// Begins to read back what was written, or after that to write the rest. Returns false if neither is left. After
     /// the runtime, [`Policy::verify_after_runtime`] decides whether anything is read back.
     fn begin_next_phase(&mut self, now: Nanos) -> bool {
@@ -542,7 +582,7 @@ impl DriveWorker {
         if self.ending.is_some() && !is_late {
             return false;
         }
-        let begins = match self.writer.take() {
+        let begins = match self.checks.writer.take() {
             Some(writer) => {
                 let reader = std::mem::replace(&mut self.issuer, writer);
                 self.issuer.resume(Some(&reader))
@@ -558,11 +598,11 @@ impl DriveWorker {
 
     fn begin_read_back(&mut self) -> bool {
         let Some(reader) = self.issuer.verify_pass() else { return false };
-        self.replayed = self.issuer.writes();
-        self.to_read_back += reader.to_read_back();
+        self.checks.replayed = self.issuer.writes();
+        self.checks.results.written += reader.to_read_back();
         // They are not read back.
-        self.failed_writes = 0;
-        self.writer = Some(std::mem::replace(&mut self.issuer, reader));
+        self.checks.failed_writes = 0;
+        self.checks.writer = Some(std::mem::replace(&mut self.issuer, reader));
         true
     }
 

@@ -63,6 +63,17 @@ pub enum Next {
     Done,
 }
 
+impl Next {
+    /// Returns the operation to issue, if there is one.
+    #[must_use]
+    pub const fn operation(&self) -> Option<&Decision> {
+        match self {
+            Self::Issue(op) | Self::IssueAnew(op) => Some(op),
+            _ => None,
+        }
+    }
+}
+
 /// A command to a zone, after which the issuer is asked again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZoneTask {

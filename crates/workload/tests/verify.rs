@@ -430,8 +430,8 @@ fn a_state_shows_stale_blocks_of_earlier_passes() {
             let check = |disk: &mut Disk, issued: u64| {
                 let mut job = job.clone();
                 (job.verify.only, job.verify.nonce) = (true, None);
-                let mut checker = issuer(&job, &layout, 5);
-                checker.check_only_written(VerifyState { issued, ..state.clone() });
+                let state = VerifyState { issued, ..state.clone() };
+                let mut checker = issuer(&job, &layout, 5).checking_only_written(state);
                 disk.run(&mut checker, usize::MAX).map_err(|mismatch| mismatch.wrong)
             };
             let whole = check(&mut disk, 75).expect("all writes are there");

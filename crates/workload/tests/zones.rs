@@ -120,8 +120,9 @@ fn run(seed: u64, report: &ZoneReport, workers: &[(Job, JobLayout, usize)]) -> O
     let mut device = ZonedDevice { report: report.clone(), in_flight: Vec::new(), resets: 0, seed };
     let mut issuers: Vec<Issuer> = Vec::new();
     for (index, (job, layout, _)) in (0..).zip(workers) {
-        let mut issuer = Issuer::new(job, WorkerIndex { index, clone: 0 }, layout, seed).expect("the job is sound");
-        issuer.use_zones(vec![Arc::clone(&table)]);
+        let issuer = Issuer::new(job, WorkerIndex { index, clone: 0 }, layout, seed)
+            .expect("the job is sound")
+            .in_zones(vec![Arc::clone(&table)]);
         issuers.push(issuer);
     }
     let (mut issued, mut done) = (vec![Vec::new(); workers.len()], vec![false; workers.len()]);
@@ -207,8 +208,7 @@ fn verified_writes_are_read_back_where_they_are() {
         let job = job(&format!("rw={rw} bs=64k ioengine=libaio verify=crc32c size=6m"));
         let table = Arc::new(ZoneTable::of_device(&report(6, 0, 3)));
         let layout = layout(0, 6 * MIB, 6 * MIB);
-        let mut issuer = Issuer::new(&job, WorkerIndex::default(), &layout, seed).unwrap();
-        issuer.use_zones(vec![table]);
+        let mut issuer = Issuer::new(&job, WorkerIndex::default(), &layout, seed).unwrap().in_zones(vec![table]);
         let written = common::drain(&mut issuer, usize::MAX);
         assert_eq!(written.len(), 6 * 12, "seed {seed}: each block of the capacity once");
         let mut reader = issuer.verify_pass().expect("there is something to check");
@@ -253,8 +253,9 @@ fn a_worker_without_a_zone_to_open_gives_up_and_says_so() {
     let mut zones = report(8, 0, 1);
     (zones.zones[7].write_pointer, zones.zones[7].condition) = (7 * MIB + 4096, ZoneCondition::Open);
     let job = job("rw=write bs=64k");
-    let mut issuer = Issuer::new(&job, WorkerIndex { index: 0, clone: 0 }, &layout(0, 4 * MIB, MIB), 1).unwrap();
-    issuer.use_zones(vec![Arc::new(ZoneTable::of_device(&zones))]);
+    let mut issuer = Issuer::new(&job, WorkerIndex { index: 0, clone: 0 }, &layout(0, 4 * MIB, MIB), 1)
+        .unwrap()
+        .in_zones(vec![Arc::new(ZoneTable::of_device(&zones))]);
     let mut now = Nanos::ZERO;
     while let Next::Until(until) = issuer.next(now) {
         assert!(until > now && now < Nanos::from_secs(6), "{now:?}");
@@ -267,8 +268,9 @@ fn a_worker_without_a_zone_to_open_gives_up_and_says_so() {
 #[test]
 fn conventional_zones_keep_no_write_waiting_for_full_ones() {
     let job = job("rw=randwrite bs=64k norandommap=1 verify=crc32c ioengine=libaio");
-    let mut issuer = Issuer::new(&job, WorkerIndex { index: 0, clone: 0 }, &layout(0, 3 * MIB, 3 * MIB), 1).unwrap();
-    issuer.use_zones(vec![Arc::new(ZoneTable::of_device(&report(3, 1, 0)))]);
+    let mut issuer = Issuer::new(&job, WorkerIndex { index: 0, clone: 0 }, &layout(0, 3 * MIB, 3 * MIB), 1)
+        .unwrap()
+        .in_zones(vec![Arc::new(ZoneTable::of_device(&report(3, 1, 0)))]);
     let mut writes = 0;
     loop {
         match issuer.next(Nanos::ZERO) {
@@ -289,8 +291,9 @@ fn a_failed_write_continues_at_the_write_pointer_of_the_device() {
     for (option, expected) in [("", 128), (" recover_zbd_write_error=1", 64)] {
         let job = job(&format!("rw=write bs=64k ioengine=psync continue_on_error=all{option}"));
         let layout = layout(0, 4 * MIB, 3 * MIB);
-        let mut issuer = Issuer::new(&job, WorkerIndex::default(), &layout, 1).unwrap();
-        issuer.use_zones(vec![Arc::new(ZoneTable::of_device(&report(4, 0, 0)))]);
+        let mut issuer = Issuer::new(&job, WorkerIndex::default(), &layout, 1)
+            .unwrap()
+            .in_zones(vec![Arc::new(ZoneTable::of_device(&report(4, 0, 0)))]);
         let mut offsets = Vec::new();
         while offsets.len() < 3 {
             match issuer.next(Nanos::ZERO) {

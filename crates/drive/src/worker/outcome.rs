@@ -1,8 +1,8 @@
 //! What is known of a worker after its end.
 
-use workload::ReplayOutcome;
+use workload::{Issuer, ReplayOutcome};
 
-use super::DriveWorker;
+use super::{Checks, DriveWorker};
 use crate::outcome::{Abandoned, Ending, OperationFailure, Verification};
 use crate::recent::WriteProgress;
 use crate::rules::FoundDepth;
@@ -35,37 +35,34 @@ impl DriveWorker {
     /// Returns the verification results up to now.
     #[must_use]
     pub fn verification(&self) -> Verification {
-        let issued = self.writer.as_ref().unwrap_or(&self.issuer);
-        let written = issued.writes().saturating_sub(self.replayed) + self.to_read_back;
-        Verification {
-            written: written.saturating_sub(self.failed_writes),
-            checked: self.checked,
-            headers_only: self.headers_only,
-            overwritten: self.overwritten,
-            mismatches: self.mismatches,
-            cached: self.cached,
-            nonce: issued.nonce(),
-        }
+        let Checks { results, replayed, failed_writes, .. } = &*self.checks;
+        let written = self.writer().writes().saturating_sub(*replayed) + results.written;
+        Verification { written: written.saturating_sub(*failed_writes), nonce: self.writer().nonce(), ..*results }
+    }
+
+    /// Returns the issuer of writes, also while they are read back.
+    fn writer(&self) -> &Issuer {
+        self.checks.writer.as_ref().unwrap_or(&self.issuer)
     }
 
     /// Reports whether the worker ended early, because no zone that it may write became free.
     #[must_use]
     pub fn waited_in_vain(&self) -> bool {
-        self.writer.as_ref().unwrap_or(&self.issuer).waited_in_vain()
+        self.writer().waited_in_vain()
     }
 
     /// Returns the number of zones that the worker has reset.
     #[must_use]
     pub fn zone_resets(&self) -> u64 {
-        self.writer.as_ref().unwrap_or(&self.issuer).zone_resets()
+        self.writer().zone_resets()
     }
 
     /// Returns how far the writes have come; `None` without [`crate::Policy::keep_progress`].
     #[must_use]
     pub fn write_progress(&self) -> Option<WriteProgress> {
-        let recent = self.recent.as_ref()?;
+        let recent = self.checks.recent.as_ref()?;
         let (completed, synced) = (recent.all(), recent.synced());
-        let writer = self.writer.as_ref().unwrap_or(&self.issuer);
+        let writer = self.writer();
         Some(WriteProgress { origin: writer.write_origin(), issued: writer.writes(), completed, synced })
     }
 

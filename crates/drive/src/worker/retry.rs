@@ -35,26 +35,28 @@ impl DriveWorker {
         let (tag, decision) = (completion.tag, &flight.decision);
         let Some(buffer) = target.buffer(tag) else { return false };
         let Some(block) = buffer.get(..decision.length as usize) else { return false };
+        let checks = &mut *self.checks;
         let mismatch = match self.issuer.check(decision, block) {
             Ok(sound) => {
-                self.checked += u64::from(sound != Checked::Overwritten);
-                self.headers_only += u64::from(sound == Checked::HeaderOnly);
-                self.overwritten += u64::from(sound == Checked::Overwritten);
+                checks.results.checked += u64::from(sound != Checked::Overwritten);
+                checks.results.headers_only += u64::from(sound == Checked::HeaderOnly);
+                checks.results.overwritten += u64::from(sound == Checked::Overwritten);
                 return false;
             }
             Err(mismatch) => mismatch,
         };
         let may_be_torn = mismatch.may_be_torn() && self.issuer.is_shared(decision.file) && !self.is_halted();
-        if may_be_torn && self.not_torn < NOT_TORN_MAX {
+        let checks = &mut *self.checks;
+        if may_be_torn && checks.not_torn < NOT_TORN_MAX {
             if completion.completed.since(flight.started) < TORN_MAX {
                 self.slots.begin_again(tag);
                 self.retries.push(tag);
                 return true;
             }
-            self.not_torn += 1;
+            checks.not_torn += 1;
         }
-        self.checked += 1;
-        self.mismatches += 1;
+        checks.results.checked += 1;
+        checks.results.mismatches += 1;
         let damaged = self.policy.keep_damaged.then(|| {
             let mut expected = vec![0; block.len()];
             self.issuer.fill(decision, &mut expected);
@@ -117,7 +119,7 @@ impl DriveWorker {
 
     pub(super) fn fail(&mut self, decision: Decision, cause: FailureCause, damaged: Option<Damaged>) {
         if self.policy.ends_when_full && decision.kind == OpKind::Write && matches!(cause.errno(), ENOSPC | EDQUOT) {
-            self.failed_writes += 1;
+            self.checks.failed_writes += 1;
             if self.ending.is_none() {
                 self.ending = Some(Ending::Complete);
                 self.end_runtime();
@@ -153,7 +155,7 @@ impl DriveWorker {
         };
         self.meter.record_error(cause.errno());
         let is_unwritten = matches!(cause, FailureCause::Errno(_) | FailureCause::EndOfFile);
-        self.failed_writes += u64::from(decision.kind == OpKind::Write && is_unwritten);
+        self.checks.failed_writes += u64::from(decision.kind == OpKind::Write && is_unwritten);
         if !goes_on {
             self.ending = Some(Ending::Failed);
         }

@@ -1,14 +1,17 @@
 //! Creates the issuer of a job.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use job::{Direction, Job, VerifyFormat};
+use job::{BlockSizes, Direction, Job, VerifyFormat};
 use units::random::{Random, mix};
 
-use super::fast_path::FastPath;
+use super::data::{Data, IssuerInputs};
+use super::pairs::PendingTrims;
+use super::pattern::{Parts, Pattern, Phase, Streams, UnverifiedWrites};
+use super::ranges::TrimRanges;
 use super::trims::BacklogTrims;
-use super::{AttachedTrace, Issuer, IssuerInputs, IssuerPhase, PendingTrims, Streams};
-use crate::decision::{FileExtent, WorkerIndex};
+use crate::decision::{Decision, FileExtent, WorkerIndex};
 use crate::error::WorkloadError;
 use crate::files::JobLayout;
 use crate::limits::Limits;
@@ -18,18 +21,14 @@ use crate::pace::Pace;
 use crate::payload::Payload;
 use crate::picker::Picker;
 use crate::priorities::Priorities;
+use crate::sizes::three;
 use crate::syncs::SyncSchedule;
 use crate::think::Think;
 use crate::verify::Verifier;
 use units::OpKind;
 
-impl Issuer {
-    pub(super) fn for_load(
-        job: &Job,
-        worker: WorkerIndex,
-        layout: &JobLayout,
-        seed: u64,
-    ) -> Result<Self, WorkloadError> {
+impl Pattern {
+    pub(super) fn new(job: &Job, worker: WorkerIndex, layout: &JobLayout, seed: u64) -> Result<Self, WorkloadError> {
         let seed = job.pattern.randseed.unwrap_or(seed);
         let own = mix(seed, u64::from(worker.index));
         let mix = Mix::new(job);
@@ -41,59 +40,55 @@ impl Issuer {
         let order = numbers_writes(job, &rules, verifier.as_ref());
         verifier.iter_mut().for_each(|verifier| verifier.numbered = order);
         let usable = files.iter().map(Cursor::pass_bytes).fold(0, u64::saturating_add);
-        let pairs = (job.pattern.direction == Direction::TrimWrite).then(PendingTrims::default);
-        let think = Think::new(job);
-        let syncs = SyncSchedule::new(job, files.len());
         let reads_back = reads_back(job);
+        let pairs = (job.pattern.direction == Direction::TrimWrite).then(PendingTrims::default);
         // The writes of pairs follow their trims, and are read back at the end of the pass.
-        let backlog = job.verify.backlog.filter(|_| reads_back && pairs.is_none()).unwrap_or(u64::MAX);
-        let priorities = Priorities::new(job, own).map(Box::new);
-        let trims = backlog_trims(job, &rules, verifier.as_ref(), own)?;
-        let simple = priorities.is_none() && pairs.is_none() && think.is_none() && syncs.is_none() && files.len() == 1;
-        let most_ranges = job.engine.nvme.ranges as usize;
-        let simple = simple && trims.is_none() && most_ranges <= 1;
+        let backlog = job.verify.backlog.filter(|_| pairs.is_none()).unwrap_or(u64::MAX);
+        let unverified =
+            UnverifiedWrites { backlog, full_at: backlog, failed: BTreeSet::new(), start: None, listed: None };
+        let parts = Parts {
+            syncs: SyncSchedule::new(job, files.len()),
+            think: Think::new(job),
+            priorities: Priorities::new(job, own),
+            ranges: TrimRanges::new(job.engine.nvme.ranges as usize),
+            pairs,
+            trims: backlog_trims(job, &rules, verifier.as_ref(), own)?,
+            order: order.then(Default::default),
+            written: None,
+        };
         Ok(Self {
-            fast_path: FastPath::new(mix, &pace, &rules, simple),
-            invalidates: job.files.invalidate && !job.engine.direct && rules.has_passes(),
-            begins_pass: false,
-            slow_path: pairs.is_some() || trims.is_some() || think.is_some() || order,
-            order: order.then(Box::default),
+            phase: Phase::Load,
             mix,
             pace,
             limits: Limits::new(job, layout, usable, rules.has_passes(), reads_back),
-            sequence: 0,
-            completed: 0,
             picker: Picker::new(job.files.service, job.files.openfiles, files.len(), own),
             files,
-            rules,
             streams: Streams { kinds: Random::new(own, 1), places: Random::new(own, 2), files: Random::new(own, 3) },
-            checks_reads: verifier.is_some() && job.pattern.direction == Direction::Read,
-            syncs,
+            sequence: 0,
+            completed: 0,
             writes: 0,
-            failed_writes: BTreeSet::new(),
-            reads_back,
-            backlog,
-            backlog_full_at: backlog,
-            checkpoint: None,
-            phase: IssuerPhase::Load,
             loop_start: 0,
             within_pass: false,
-            due_sync: None,
-            next_renewed: None,
-            think,
-            pairs,
-            trims,
-            most_ranges,
-            ranges: Vec::new(),
-            replay: None,
-            zoned: None,
-            trace: AttachedTrace::default(),
-            priorities,
-            payload: Payload::new(job, own, usable / u64::from(job.pattern.block_sizes.write.min().max(1))),
-            verifier,
-            written: None,
-            origin: Box::new(IssuerInputs { job: job.clone(), worker, layout: layout.clone(), seed }),
+            invalidates: job.files.invalidate && !job.engine.direct && rules.has_passes(),
+            checks_reads: verifier.is_some() && job.pattern.direction == Direction::Read,
+            rules,
+            parts: parts.boxed(),
+            unverified: reads_back.then(|| Box::new(unverified)),
+            data: Data {
+                payload: Payload::new(job, own, usable / u64::from(job.pattern.block_sizes.write.min().max(1))),
+                verifier,
+                inputs: Arc::new(IssuerInputs { job: job.clone(), worker, layout: layout.clone(), seed }),
+            },
         })
+    }
+
+    /// Returns what the operations have in common, if each is a block of one size in one file and nothing but the phase
+    /// has to be looked at before it.
+    pub(super) fn uniform_operation(&self) -> Option<Decision> {
+        let Mix::Only(kind) = self.mix else { return None };
+        let is_uniform = self.parts.is_none() && self.files.len() == 1 && matches!(self.pace, Pace::Closed);
+        let length = self.rules.plain_length(kind).filter(|_| is_uniform)?;
+        Some(Decision { checked: self.checks_reads, ..Decision::of(kind, length) })
     }
 }
 
@@ -114,7 +109,7 @@ fn backlog_trims(
     rules: &OffsetRules,
     verifier: Option<&Verifier>,
     own: u64,
-) -> Result<Option<Box<BacklogTrims>>, WorkloadError> {
+) -> Result<Option<BacklogTrims>, WorkloadError> {
     let writes = verifier.is_some() && job.pattern.direction.writes();
     let refused = |why: &str| {
         let message = format!("blocks cannot be trimmed before they are verified: {why}");
@@ -140,14 +135,21 @@ fn backlog_trims(
              file or region of its own",
         );
     }
-    Ok(Some(Box::new(BacklogTrims::new(job.verify.trims, own))))
+    Ok(Some(BacklogTrims::new(job.verify.trims, own)))
 }
 
-pub(super) fn used_kinds(job: &Job, mix: Mix) -> [bool; 3] {
+fn used_kinds(job: &Job, mix: Mix) -> [bool; 3] {
     let pairs = job.pattern.direction == Direction::TrimWrite;
     // Sizes of reads and writes are then those of sequential and random operations of any kind.
     let both = job.pattern.sizes_by_order;
     [mix.includes(OpKind::Read) || both, (mix.includes(OpKind::Write) && !pairs) || both, mix.includes(OpKind::Trim)]
+}
+
+/// Returns the maximum length of an operation.
+pub(super) fn most_bytes(job: &Job) -> u32 {
+    let used = used_kinds(job, Mix::new(job));
+    let most = three(&job.pattern.block_sizes, BlockSizes::max);
+    most.into_iter().zip(used).filter_map(|(most, used)| used.then_some(most)).max().unwrap_or(0)
 }
 
 /// Returns the memory in bytes that a worker's block maps take at the start of the job.

@@ -1,36 +1,45 @@
-//! The data of writes and reads.
+//! The content of blocks, and what it depends on.
 
-use super::Issuer;
-use crate::decision::Decision;
-use crate::verify::{Checked, Mismatch};
+use std::sync::Arc;
 
-impl Issuer {
-    /// Fills a new buffer once, before its first use. `number` differs between the worker's buffers.
-    pub fn prepare(&self, number: u32, buffer: &mut [u8]) {
-        self.payload.prepare(u64::from(number), buffer);
-    }
+use job::Job;
 
-    /// Fills a prepared buffer of exactly `op.length` bytes for the write `op`.
-    #[inline]
-    pub fn fill(&self, op: &Decision, buffer: &mut [u8]) {
+use crate::decision::{Decision, WorkerIndex};
+use crate::files::JobLayout;
+use crate::payload::Payload;
+use crate::verify::{Checked, Mismatch, Verifier, WriteOrigin};
+
+/// What is written and expected to be read.
+#[derive(Clone, Debug)]
+pub(super) struct Data {
+    pub(super) payload: Payload,
+    pub(super) verifier: Option<Verifier>,
+    pub(super) inputs: Arc<IssuerInputs>,
+}
+
+/// Arguments of an issuer, for restarting it.
+#[derive(Debug)]
+pub(super) struct IssuerInputs {
+    pub(super) job: Job,
+    pub(super) worker: WorkerIndex,
+    pub(super) layout: JobLayout,
+    pub(super) seed: u64,
+}
+
+impl Data {
+    pub(super) fn fill(&self, op: &Decision, buffer: &mut [u8]) {
         match &self.verifier {
-            Some(_) if self.is_read_of_trimmed(op) => buffer.fill(0),
             Some(verifier) => verifier.fill(op, buffer),
             None => self.payload.fill(op, buffer),
         }
     }
 
-    /// Checks the data of `op`, a read with `checked` set.
-    ///
-    /// # Errors
-    ///
-    /// Returns the first block that is not what was written.
-    pub fn check(&mut self, op: &Decision, data: &[u8]) -> Result<Checked, Mismatch> {
-        let is_trimmed = self.is_read_of_trimmed(op);
-        match &mut self.verifier {
-            None => Ok(Checked::Good),
-            Some(verifier) if is_trimmed => verifier.check_trimmed(op, data),
-            Some(verifier) => verifier.check(op, data),
-        }
+    pub(super) fn check(&mut self, op: &Decision, data: &[u8]) -> Result<Checked, Mismatch> {
+        self.verifier.as_mut().map_or(Ok(Checked::Good), |verifier| verifier.check(op, data))
+    }
+
+    pub(super) fn write_origin(&self) -> WriteOrigin {
+        let seed = self.inputs.job.pattern.randseed.unwrap_or(self.inputs.seed);
+        WriteOrigin { seed, nonce: self.verifier.as_ref().map_or(0, Verifier::nonce_or_none) }
     }
 }

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::Issuer;
-use crate::decision::{Decision, Next};
 use units::OpKind;
+
+use super::pattern::Pattern;
+use crate::decision::{Decision, Next};
 
 /// Numbered writes in flight that may overlap, and the one that waits for another.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +36,7 @@ impl OverlappingWrites {
         false
     }
 
-    fn completed(&mut self, op: &Decision) {
+    pub(super) fn completed(&mut self, op: &Decision) {
         let place = (op.file, op.offset);
         if self.in_flight.get(&place).is_some_and(|(_, number)| *number == op.pass) {
             self.in_flight.remove(&place);
@@ -43,14 +44,14 @@ impl OverlappingWrites {
     }
 }
 
-impl Issuer {
+impl Pattern {
     /// Returns the operation, or [`Next::Blocked`] if it is a write that must wait for one in flight.
     pub(super) fn hold_overlapping(&mut self, next: Next) -> Next {
-        let (Next::Issue(op) | Next::IssueAnew(op)) = next else { return next };
-        let Some(order) = self.order.as_mut().filter(|_| matches!(op.kind, OpKind::Write | OpKind::Trim)) else {
+        let Some(op) = next.operation().filter(|op| matches!(op.kind, OpKind::Write | OpKind::Trim)) else {
             return next;
         };
-        if order.must_wait(&op) {
+        let Some(order) = self.parts.as_mut().and_then(|parts| parts.order.as_mut()) else { return next };
+        if order.must_wait(op) {
             order.waiting = Some(next);
             return Next::Blocked;
         }
@@ -58,17 +59,8 @@ impl Issuer {
     }
 
     /// Returns the write that waits, if there is one, or [`Next::Blocked`] if it must wait on.
-    pub(super) fn waiting_write(&mut self) -> Option<Next> {
-        let waiting = self.order.as_mut()?.waiting.take()?;
+    pub(super) fn held(&mut self) -> Option<Next> {
+        let waiting = self.parts.as_mut()?.order.as_mut()?.waiting.take()?;
         Some(self.hold_overlapping(waiting))
-    }
-
-    /// Ends the wait for this operation. In a pair only the write ends it, since it goes to the same place after the
-    /// trim.
-    pub(super) fn release_overlapping(&mut self, op: &Decision) {
-        let is_last = op.kind == OpKind::Write || (op.kind == OpKind::Trim && self.pairs.is_none());
-        if let Some(order) = self.order.as_mut().filter(|_| is_last) {
-            order.completed(op);
-        }
     }
 }

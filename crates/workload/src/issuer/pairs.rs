@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use units::OpKind;
+use units::{Nanos, OpKind};
 
-use crate::decision::Decision;
+use super::pattern::Pattern;
+use crate::decision::{Decision, Next};
 
 /// Trims whose writes are still to be issued, in order, with whether they have completed.
 #[derive(Clone, Debug, Default)]
@@ -14,7 +15,7 @@ pub(super) struct PendingTrims {
 
 impl PendingTrims {
     /// Returns the oldest trim if it has completed, so that its write can follow.
-    pub(super) fn ready(&mut self) -> Option<Decision> {
+    fn ready(&mut self) -> Option<Decision> {
         self.waiting.front().filter(|(_, completed)| *completed)?;
         self.waiting.pop_front().map(|(trim, _)| trim)
     }
@@ -25,5 +26,21 @@ impl PendingTrims {
         {
             self.waiting[place].1 = true;
         }
+    }
+}
+
+impl Pattern {
+    /// Returns the next write of a pair whose trim has completed.
+    pub(super) fn due_write(&mut self, now: Nanos) -> Option<Next> {
+        let parts = self.parts.as_mut()?;
+        let trim = parts.pairs.as_mut()?.ready()?;
+        let op = Decision { kind: OpKind::Write, sequence: self.sequence, intended: now, ..trim };
+        self.sequence += 1;
+        self.writes += 1;
+        if let Some(trims) = &mut parts.trims {
+            trims.written(&op);
+        }
+        self.retire_if_done(op.file);
+        Some(Next::Issue(op))
     }
 }

@@ -2,17 +2,34 @@
 
 use units::OpKind;
 
-use super::Issuer;
+use super::pattern::Pattern;
 
-impl Issuer {
+/// The ranges of a trim.
+#[derive(Clone, Debug)]
+pub(super) struct TrimRanges {
+    /// Maximum number of them.
+    most: usize,
+    /// Those of the last trim.
+    pub(super) last: Vec<(u64, u32)>,
+}
+
+impl TrimRanges {
+    /// Returns `None` if trims have one range.
+    pub(super) fn new(most: usize) -> Option<Self> {
+        (most > 1).then_some(Self { most, last: Vec::new() })
+    }
+}
+
+impl Pattern {
     /// Adds further ranges of the same file to a trim, and returns the bytes of all of them. There are fewer at the end of
     /// a pass.
     #[cold]
     pub(super) fn add_ranges(&mut self, file: u32, offset: u64, length: u32) -> u32 {
-        self.ranges.clear();
-        self.ranges.push((offset, length));
+        let Some(ranges) = self.parts.as_mut().and_then(|parts| parts.ranges.as_mut()) else { return length };
+        ranges.last.clear();
+        ranges.last.push((offset, length));
         let mut total = length;
-        while self.ranges.len() < self.most_ranges {
+        while ranges.last.len() < ranges.most {
             let cursor = &mut self.files[file as usize];
             if cursor.is_done() {
                 break;
@@ -20,17 +37,9 @@ impl Issuer {
             let Some((offset, length)) = cursor.next(&self.rules, OpKind::Trim, &mut self.streams.places) else {
                 break;
             };
-            self.ranges.push((offset, length));
+            ranges.last.push((offset, length));
             total += length;
         }
         total
-    }
-
-    /// Returns offset and length of each range of the trim that was decided last, whose length is that of all of them;
-    /// none if trims have one range.
-    #[inline]
-    #[must_use]
-    pub fn trim_ranges(&self) -> &[(u64, u32)] {
-        &self.ranges
     }
 }

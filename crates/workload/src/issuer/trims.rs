@@ -6,50 +6,58 @@ use job::TrimBacklog;
 use units::random::Random;
 use units::{Nanos, OpKind};
 
-use super::{Issuer, IssuerPhase};
+use super::pattern::Pattern;
 use crate::decision::{Decision, Next};
 
 /// Stream of the random numbers that choose the blocks.
 const TRIM_STREAM: u64 = 0x7472_696d;
 
-/// Chooses written blocks, trims them after a number of writes, and knows in a read-back which they are.
+/// Chooses written blocks, and trims them after a number of writes.
 ///
 /// Chosen blocks are trimmed in the order of their writes. So a read-back, which repeats the choices, only needs the
 /// number of trims, and no list of blocks is kept but that of the current backlog.
 #[derive(Clone, Debug)]
 pub(super) struct BacklogTrims {
-    options: TrimBacklog,
-    draws: Random,
+    choice: TrimChoice,
     /// Writes since the last trims became due.
     writes: u64,
     /// Chosen writes that have not been trimmed, in order, with whether they have completed.
     chosen: VecDeque<(Decision, bool)>,
     /// Number of the first of `chosen` that are to be trimmed now.
     due: usize,
-    /// Trims since the last read-back; in a read-back, those whose blocks have not been reached.
+    /// Trims since the last read-back.
     trimmed: u64,
-    /// File and offset of trimmed blocks that are being read.
-    reading: BTreeSet<(u32, u64)>,
+}
+
+#[derive(Clone, Debug)]
+struct TrimChoice {
+    options: TrimBacklog,
+    draws: Random,
+}
+
+impl TrimChoice {
+    fn is_chosen(&mut self) -> bool {
+        self.draws.below(100) < u64::from(self.options.percentage)
+    }
 }
 
 impl BacklogTrims {
     /// `seed` is that of the worker.
     pub(super) fn new(options: TrimBacklog, seed: u64) -> Self {
-        let draws = Random::new(seed, TRIM_STREAM);
-        let (chosen, reading) = (VecDeque::new(), BTreeSet::new());
-        Self { options, draws, writes: 0, chosen, due: 0, trimmed: 0, reading }
+        let choice = TrimChoice { options, draws: Random::new(seed, TRIM_STREAM) };
+        Self { choice, writes: 0, chosen: VecDeque::new(), due: 0, trimmed: 0 }
     }
 
-    fn is_chosen(&mut self) -> bool {
-        self.draws.below(100) < u64::from(self.options.percentage)
-    }
-
-    fn written(&mut self, op: &Decision) {
-        if self.is_chosen() {
+    /// Chooses whether a write is trimmed later.
+    pub(super) fn written(&mut self, op: &Decision) {
+        if op.kind != OpKind::Write {
+            return;
+        }
+        if self.choice.is_chosen() {
             self.chosen.push_back((*op, false));
         }
         self.writes += 1;
-        if self.writes >= self.options.backlog {
+        if self.writes >= self.choice.options.backlog {
             (self.writes, self.due) = (0, self.chosen.len());
         }
     }
@@ -64,16 +72,10 @@ impl BacklogTrims {
 
     /// Records that an operation has completed, whatever its outcome.
     pub(super) fn completed(&mut self, op: &Decision) {
-        match op.kind {
-            OpKind::Write => {
-                if let Ok(place) = self.chosen.binary_search_by_key(&op.sequence, |(write, _)| write.sequence) {
-                    self.chosen[place].1 = true;
-                }
-            }
-            OpKind::Read => {
-                self.reading.remove(&(op.file, op.offset));
-            }
-            _ => {}
+        if op.kind == OpKind::Write
+            && let Ok(place) = self.chosen.binary_search_by_key(&op.sequence, |(write, _)| write.sequence)
+        {
+            self.chosen[place].1 = true;
         }
     }
 
@@ -87,55 +89,61 @@ impl BacklogTrims {
         self.chosen.clear();
         (self.writes, self.due, self.trimmed) = (0, 0, 0);
     }
-
-    /// Reports, for each write of a read-back in order, whether it is read.
-    pub(super) fn is_to_be_read(&mut self, op: &Decision) -> bool {
-        let is_trimmed = self.is_chosen() && self.trimmed > 0;
-        if is_trimmed {
-            self.trimmed -= 1;
-            if !self.options.any_content {
-                self.reading.insert((op.file, op.offset));
-            }
-        }
-        !(is_trimmed && self.options.any_content)
-    }
 }
 
-impl Issuer {
-    /// Chooses whether a write is trimmed later.
-    pub(super) fn choose_trim(&mut self, op: &Decision) {
-        let is_write = op.kind == OpKind::Write && self.replay.is_none();
-        if let Some(trims) = self.trims.as_mut().filter(|_| is_write) {
-            trims.written(op);
-        }
-    }
-
+impl Pattern {
     /// Returns the next trim that is due. Data operations do not wait for it, but the end of a pass or a backlog does.
     pub(super) fn due_trim(&mut self, now: Nanos) -> Option<Next> {
-        let trims = self.trims.as_mut()?;
+        let trims = self.parts.as_mut()?.trims.as_mut()?;
         let Some(write) = trims.ready() else {
-            return (trims.due > 0 && self.phase != IssuerPhase::Load).then_some(Next::Blocked);
+            return (trims.due > 0 && !self.phase.is_within_loop()).then_some(Next::Blocked);
         };
         let op = Decision { kind: OpKind::Trim, sequence: self.sequence, intended: now, priority: 0, ..write };
         self.sequence += 1;
-        if self.picker.is_limited() {
-            self.retire_if_done(op.file);
-        }
+        self.retire_if_done(op.file);
         Some(Next::Issue(op))
     }
+}
 
-    /// Makes this read-back expect the trims of `writer`.
-    pub(super) fn expect_trims(&mut self, writer: &Self) {
-        let (Some(trims), Some(trimmed)) = (&mut self.trims, &writer.trims) else { return };
-        trims.trimmed = trimmed.trimmed;
-        if let Some(replay) = self.replay.as_mut().filter(|_| trimmed.options.any_content) {
-            replay.reads = replay.reads.saturating_sub(trimmed.trimmed);
+/// Knows in a read-back which blocks were trimmed.
+#[derive(Clone, Debug)]
+pub(super) struct TrimmedBlocks {
+    choice: TrimChoice,
+    /// Trims whose blocks have not been reached.
+    left: u64,
+    /// File and offset of trimmed blocks that are being read.
+    reading: BTreeSet<(u32, u64)>,
+}
+
+impl TrimmedBlocks {
+    /// `start` has the choices as they were at the start of the writes, and `end` the trims of these writes.
+    pub(super) fn new(start: BacklogTrims, end: &BacklogTrims) -> Self {
+        Self { choice: start.choice, left: end.trimmed, reading: BTreeSet::new() }
+    }
+
+    /// Returns the number of blocks that are not read.
+    pub(super) fn skipped(&self) -> u64 {
+        if self.choice.options.any_content { self.left } else { 0 }
+    }
+
+    /// Reports, for each write in order, whether it is read.
+    pub(super) fn is_to_be_read(&mut self, op: &Decision) -> bool {
+        let is_trimmed = self.choice.is_chosen() && self.left > 0;
+        if is_trimmed {
+            self.left -= 1;
+            if !self.choice.options.any_content {
+                self.reading.insert((op.file, op.offset));
+            }
         }
+        !(is_trimmed && self.choice.options.any_content)
     }
 
     /// Reports whether a read is of a block that was trimmed.
-    pub(super) fn is_read_of_trimmed(&self, op: &Decision) -> bool {
-        let is_trimmed = |trims: &BacklogTrims| trims.reading.contains(&(op.file, op.offset));
-        op.kind == OpKind::Read && self.trims.as_deref().is_some_and(is_trimmed)
+    pub(super) fn covers(&self, op: &Decision) -> bool {
+        op.kind == OpKind::Read && self.reading.contains(&(op.file, op.offset))
+    }
+
+    pub(super) fn completed(&mut self, op: &Decision) {
+        self.reading.remove(&(op.file, op.offset));
     }
 }

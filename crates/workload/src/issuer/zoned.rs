@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use job::EngineKind;
+use job::{EngineKind, ZonedOptions};
 use units::{Nanos, OpKind, ZoneCommand};
 
-use super::replay::{Replay, caches};
-use super::{Issuer, IssuerPhase};
-use crate::decision::{Decision, Next, ZoneTask};
-use crate::offsets::Cursor;
+use super::data::IssuerInputs;
+use super::pattern::Pattern;
+use crate::decision::{Decision, FileExtent, Next, ZoneTask};
+use crate::offsets::{Cursor, OffsetRules};
 use crate::operations::Operations;
 use crate::zones::{Admission, ZoneRequest, ZoneRules, ZoneTable, ZoneWriter};
 
@@ -17,28 +17,27 @@ const POLL: Nanos = Nanos::from_micros(20);
 /// Time without any progress in the zones of a device after which a worker that waits for them ends.
 const STALLED: Nanos = Nanos::from_secs(5);
 
-/// The zones of a worker's files.
-#[derive(Clone, Debug)]
-pub(super) struct ZonedFiles {
+/// A pattern in the zones of a worker's files.
+#[derive(Debug)]
+pub struct Zoned {
+    pub(super) pattern: Pattern,
     files: Vec<ZonedFile>,
     /// The operation that waits for a zone.
-    pending: Option<PendingOp>,
-    /// Writes that have not been read back, if the job verifies.
-    written: Option<Vec<Decision>>,
-    /// Number of them that were read back.
-    read_back: usize,
+    pending: Option<Decision>,
+    /// Whether the job verifies what it writes.
+    verifies: bool,
     /// Loop and pass for which the zones were reset, if the job verifies.
     cleared_for: Option<(u64, u32)>,
     /// Progress in the zones of the device and the instant since which there was no other.
     waits: Option<(u64, Nanos)>,
     /// Whether the worker ended because it waited too long.
-    gave_up: bool,
-    resets: u64,
+    pub(super) gave_up: bool,
+    pub(super) resets: u64,
     /// Whether writes continue at the device's write pointer after a failed one.
     recovers: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct ZonedFile {
     table: Arc<ZoneTable>,
     rules: ZoneRules,
@@ -47,24 +46,16 @@ struct ZonedFile {
     reached: Option<(u32, u64)>,
 }
 
-/// A proposal of the pattern.
-#[derive(Clone, Copy, Debug)]
-struct PendingOp {
-    kind: OpKind,
-    intended: Nanos,
-    file: u32,
-    offset: u64,
-    length: u32,
-}
-
-impl Issuer {
-    /// Makes the issuer work in zones: in those of `tables`, one for each file, which all workers of a run share. Must be
-    /// called before the first decision of a job with `zonemode=zbd`.
-    pub fn use_zones(&mut self, tables: Vec<Arc<ZoneTable>>) {
-        let job = &self.origin.job;
-        let Some(zoned) = job.pattern.zoned else { return };
+impl Zoned {
+    /// Makes a pattern work in zones: in those of `tables`, one for each file, which all workers of a run share.
+    pub(super) fn new(mut pattern: Pattern, zoned: &ZonedOptions, tables: Vec<Arc<ZoneTable>>) -> Self {
+        pattern.leave_order_to_zones();
+        if let Some(unverified) = &mut pattern.unverified {
+            unverified.listed = Some(Vec::new());
+        }
+        let IssuerInputs { job, worker, layout, .. } = &*pattern.data.inputs;
         let verifies = job.verify.method.is_some() && Operations::of(job).write;
-        let file = |(table, extent): (Arc<ZoneTable>, &crate::FileExtent)| {
+        let file = |(table, extent): (Arc<ZoneTable>, &FileExtent)| {
             let (first, end) = table.range(extent.start, extent.length);
             let ratio = zoned.reset_threshold.zip(zoned.reset_frequency).filter(|_| !verifies);
             let threshold = ratio.map(|(threshold, frequency)| {
@@ -72,7 +63,7 @@ impl Issuer {
                 (table.watch(first, end), bytes as u64, (1.0 / frequency).round() as u64)
             });
             let rules = ZoneRules {
-                worker: self.origin.worker.index,
+                worker: worker.index,
                 first,
                 end,
                 max_written: match zoned.max_open {
@@ -89,105 +80,100 @@ impl Issuer {
             };
             ZonedFile { table, rules, writer: ZoneWriter::default(), reached: None }
         };
-        self.zoned = Some(Box::new(ZonedFiles {
-            files: tables.into_iter().zip(&self.origin.layout.files).map(file).collect(),
+        Self {
+            files: tables.into_iter().zip(&layout.files).map(file).collect(),
             pending: None,
-            written: verifies.then(Vec::new),
-            read_back: 0,
+            verifies,
             cleared_for: None,
             waits: None,
             gave_up: false,
             resets: 0,
             recovers: zoned.recovers,
-        }));
-        // Within a pass, writes do not overlap.
-        self.order = None;
-        self.verifier.iter_mut().for_each(|verifier| verifier.numbered = false);
-        self.slow_path = true;
-    }
-
-    /// Reports whether the worker ended early, because no zone that it may write became free.
-    #[must_use]
-    pub fn waited_in_vain(&self) -> bool {
-        self.zoned.as_ref().is_some_and(|zoned| zoned.gave_up)
-    }
-
-    #[must_use]
-    pub fn zone_resets(&self) -> u64 {
-        self.zoned.as_ref().map_or(0, |zoned| zoned.resets)
+            pattern,
+        }
     }
 
     /// Records the result of a command: the write pointer, or `None` if it has failed.
-    pub fn zone_commanded(&mut self, task: &ZoneTask, pointer: Option<u64>) {
-        if let Some(file) = self.zoned.as_ref().and_then(|zoned| zoned.files.get(task.file as usize)) {
+    pub(super) fn commanded(&self, task: &ZoneTask, pointer: Option<u64>) {
+        if let Some(file) = self.files.get(task.file as usize) {
             file.table.commanded(task, pointer);
         }
     }
 
-    pub(super) fn note_failure_in_zones(&mut self, op: &Decision) {
-        let Some(zoned) = self.zoned.as_mut().filter(|_| matches!(op.kind, OpKind::Write | OpKind::Trim)) else {
+    pub(super) fn note_failure(&mut self, op: &Decision) {
+        if !matches!(op.kind, OpKind::Write | OpKind::Trim) {
             return;
-        };
+        }
         // Without `recover_zbd_write_error`, further writes are as if it had succeeded, and fail.
-        if let Some(file) = zoned.files.get(op.file as usize).filter(|_| zoned.recovers || op.kind == OpKind::Trim) {
+        if let Some(file) = self.files.get(op.file as usize).filter(|_| self.recovers || op.kind == OpKind::Trim) {
             file.table.failed(op.offset);
         }
-        if let Some(written) = &mut zoned.written {
-            written.retain(|write| write.sequence != op.sequence);
+        if let Some(listed) = self.pattern.unverified.as_mut().and_then(|unverified| unverified.listed.as_mut()) {
+            listed.retain(|write| write.sequence != op.sequence);
         }
     }
 
-    /// Returns the next step of a job in zones. At the end of a pass it ends the loop and returns what follows.
-    pub(super) fn next_in_zones(&mut self, now: Nanos) -> Option<Next> {
-        let mut zoned = self.zoned.take()?;
-        let next = self.decide_in_zones(&mut zoned, now);
-        self.zoned = Some(zoned);
-        if let Some(next) = next {
-            return Some(self.mark(next));
+    pub(super) fn complete(&mut self, op: &Decision, at: Nanos) {
+        if let Some(file) = self.files.get(op.file as usize).filter(|_| matches!(op.kind, OpKind::Write | OpKind::Trim))
+        {
+            file.table.completed(op.kind, op.offset, op.length);
         }
-        self.end_loop();
-        self.before_data(now)
+        self.pattern.complete(op, at);
     }
 
-    fn decide_in_zones(&mut self, zoned: &mut ZonedFiles, now: Nanos) -> Option<Next> {
+    pub(super) fn next(&mut self, now: Nanos) -> Next {
         loop {
-            let pending = match zoned.pending.take() {
+            if let Some(next) = self.pattern.before_data(now) {
+                return next;
+            }
+            if let Some(next) = self.next_data(now) {
+                return self.pattern.hold(next);
+            }
+            self.pattern.end_loop();
+        }
+    }
+
+    /// Returns the next data operation, or what must precede it; `None` at the end of a pass.
+    fn next_data(&mut self, now: Nanos) -> Option<Next> {
+        loop {
+            let pattern = &mut self.pattern;
+            let pending = match self.pending.take() {
                 Some(pending) => pending,
-                None => match self.pace.turn(self.mix, &mut self.streams.kinds, now) {
-                    Ok((kind, intended)) => self.propose(zoned, kind, intended)?,
+                None => match pattern.pace.turn(pattern.mix, &mut pattern.streams.kinds, now) {
+                    Ok((kind, intended)) => self.propose(kind, intended)?,
                     Err(until) => return Some(Next::Until(until)),
                 },
             };
-            let (file, admission) = match self.clear(zoned) {
+            let (file, admission) = match self.clear() {
                 Some(clears) => clears,
-                None => (pending.file, Self::admit(&self.rules.sizes, self.rules.is_random(), zoned, &pending)),
+                None => (pending.file, self.admit(&pending)),
             };
-            zoned.pending = Some(pending);
+            self.pending = Some(pending);
             match admission {
                 Admission::Issue(offset, length) => {
-                    zoned.pending = None;
-                    return Some(Next::Issue(self.issue_in_zone(zoned, &pending, offset, length)));
+                    self.pending = None;
+                    return Some(self.issue(&pending, offset, length));
                 }
                 Admission::Command(command, start) => {
-                    zoned.resets += u64::from(command == ZoneCommand::Reset);
-                    let table = &zoned.files[file as usize].table;
+                    self.resets += u64::from(command == ZoneCommand::Reset);
+                    let table = &self.files[file as usize].table;
                     if !table.is_emulated() {
                         let length = table.zone_bytes();
                         return Some(Next::Command(ZoneTask { file, command, start, length }));
                     }
                 }
-                Admission::Wait if self.in_flight() > 0 => return Some(Next::Blocked),
-                Admission::Wait if !zoned.is_stalled(file, now) => return Some(Next::Until(now + POLL)),
-                Admission::Nothing if pending.kind == OpKind::Read && self.mix.includes(OpKind::Write) => {
+                Admission::Wait if self.pattern.in_flight() > 0 => return Some(Next::Blocked),
+                Admission::Wait if !self.is_stalled(file, now) => return Some(Next::Until(now + POLL)),
+                Admission::Nothing if pending.kind == OpKind::Read && self.pattern.mix.includes(OpKind::Write) => {
                     // Something has to be written before it can be read.
-                    zoned.pending = Some(self.propose(zoned, OpKind::Write, pending.intended)?);
+                    self.pending = Some(self.propose(OpKind::Write, pending.intended)?);
                 }
                 Admission::Wait | Admission::Nothing => {
-                    zoned.pending = None;
-                    zoned.gave_up |= matches!(admission, Admission::Wait);
-                    self.files.iter_mut().for_each(Cursor::end_pass);
-                    if zoned.written.is_none() || pending.kind != OpKind::Write {
-                        self.limits.stop();
+                    self.pending = None;
+                    self.gave_up |= matches!(admission, Admission::Wait);
+                    self.pattern.files.iter_mut().for_each(Cursor::end_pass);
+                    if !self.verifies || pending.kind != OpKind::Write {
+                        self.pattern.limits.stop();
                     }
                     return None;
                 }
@@ -195,134 +181,88 @@ impl Issuer {
         }
     }
 
-    fn admit(
-        sizes: &[crate::sizes::Sizer; 3],
-        is_random: bool,
-        zoned: &mut ZonedFiles,
-        pending: &PendingOp,
-    ) -> Admission {
-        let &PendingOp { kind, offset, length, .. } = pending;
-        let file = &mut zoned.files[pending.file as usize];
+    fn admit(&mut self, pending: &Decision) -> Admission {
+        let &Decision { kind, offset, length, .. } = pending;
+        let file = &mut self.files[pending.file as usize];
+        let OffsetRules { sizes, .. } = &self.pattern.rules;
+        let is_random = self.pattern.rules.is_random();
         let request = ZoneRequest { kind, offset, length, least: sizes[kind.index()].min(), is_random };
         file.table.admit(&file.rules, &mut file.writer, &request)
     }
 
     /// Resets zones before the first write of a pass that is verified, so that no reset destroys data of the pass.
     /// Returns the file and what is to be done; `None` if its zones are empty.
-    fn clear(&self, zoned: &mut ZonedFiles) -> Option<(u32, Admission)> {
-        zoned.written.as_ref()?;
-        let key = (self.loop_start, self.files.first().map_or(0, |file| file.pass));
-        if zoned.cleared_for == Some(key) {
+    fn clear(&mut self) -> Option<(u32, Admission)> {
+        if !self.verifies {
+            return None;
+        }
+        let key = (self.pattern.loop_start, self.pattern.files.first().map_or(0, |file| file.pass));
+        if self.cleared_for == Some(key) {
             return None;
         }
         let of_file = |(number, file): (u32, &ZonedFile)| match file.table.clear(&file.rules) {
             Admission::Nothing => None,
             admission => Some((number, admission)),
         };
-        let admission = (0..).zip(&zoned.files).find_map(of_file);
+        let admission = (0..).zip(&self.files).find_map(of_file);
         if admission.is_none() {
-            zoned.cleared_for = Some(key);
+            self.cleared_for = Some(key);
         }
         admission
     }
 
     /// Returns the next operation of the pattern; `None` at the end of the pass.
-    fn propose(&mut self, zoned: &mut ZonedFiles, mut kind: OpKind, intended: Nanos) -> Option<PendingOp> {
+    fn propose(&mut self, mut kind: OpKind, intended: Nanos) -> Option<Decision> {
+        let Self { pattern, files, .. } = self;
         let mut fresh = false;
         loop {
-            let Some(file) = self.picker.next(&self.files, &mut self.streams.files) else {
-                if !self.begin_pass(fresh) {
+            let Some(file) = pattern.picker.next(&pattern.files, &mut pattern.streams.files) else {
+                if !pattern.begin_pass(fresh) {
                     return None;
                 }
                 fresh = true;
                 continue;
             };
-            if !self.rules.is_random() && !self.rules.has_skip() {
-                let (of_file, cursor, sizes) = (&zoned.files[file], &mut self.files[file], &self.rules.sizes);
-                let has_place = of_file.continue_sequence(kind, sizes[kind.index()].min(), cursor);
-                if !has_place && kind == OpKind::Read && self.mix.includes(OpKind::Write) {
+            let (rules, cursor) = (&pattern.rules, &mut pattern.files[file]);
+            if !rules.is_random() && !rules.has_skip() {
+                let of_file = &files[file];
+                let has_place = of_file.continue_sequence(kind, rules.sizes[kind.index()].min(), cursor);
+                if !has_place && kind == OpKind::Read && pattern.mix.includes(OpKind::Write) {
                     // Something has to be written before it can be read.
                     kind = OpKind::Write;
-                    of_file.continue_sequence(kind, sizes[kind.index()].min(), cursor);
+                    of_file.continue_sequence(kind, rules.sizes[kind.index()].min(), cursor);
                 } else if !has_place {
                     cursor.end_pass();
                 }
             }
-            let cursor = &mut self.files[file];
             if !cursor.is_done()
-                && let Some((offset, length)) = cursor.next(&self.rules, kind, &mut self.streams.places)
+                && let Some((offset, length)) = cursor.next(rules, kind, &mut pattern.streams.places)
             {
-                return Some(PendingOp { kind, intended, file: file as u32, offset, length });
+                return Some(Decision { intended, file: file as u32, offset, ..Decision::of(kind, length) });
             }
-            self.picker.retire(file as u32);
+            pattern.picker.retire(file as u32);
         }
     }
 
-    fn issue_in_zone(&mut self, zoned: &mut ZonedFiles, pending: &PendingOp, offset: u64, length: u32) -> Decision {
-        let &PendingOp { kind, intended, file, .. } = pending;
-        let cursor = &mut self.files[file as usize];
-        if !self.rules.is_random() {
+    fn issue(&mut self, pending: &Decision, offset: u64, length: u32) -> Next {
+        let &Decision { kind, intended, file, .. } = pending;
+        let cursor = &mut self.pattern.files[file as usize];
+        if !self.pattern.rules.is_random() {
             cursor.continue_at(kind, offset + u64::from(length), 0);
             cursor.give_back(pending.length.saturating_sub(length));
         }
         let pass = cursor.pass;
-        let op = self.issue(kind, intended, file, offset, length);
-        zoned.waits = None;
+        let next = self.pattern.issue(kind, intended, file, offset, length);
+        self.waits = None;
         if kind == OpKind::Write {
-            let of_file = &mut zoned.files[file as usize];
+            let of_file = &mut self.files[file as usize];
             of_file.reached = Some((pass, of_file.table.start_of(offset)));
-            if let Some(written) = &mut zoned.written {
-                written.push(op);
+            let listed = self.pattern.unverified.as_mut().and_then(|unverified| unverified.listed.as_mut());
+            if let (Some(op), Some(listed)) = (next.operation(), listed) {
+                listed.push(*op);
             }
         }
-        op
-    }
-
-    /// Returns an issuer that reads back and checks the listed writes.
-    pub(super) fn verify_pass_in_zones(&self) -> Option<Self> {
-        let writes = self.zoned.as_ref()?.written.as_ref()?.len() as u64;
-        let mut issuer = self.clone();
-        issuer.replay(writes);
-        (issuer.phase, issuer.completed, issuer.due_sync) = (IssuerPhase::Load, issuer.sequence, None);
-        issuer.invalidates = caches(&self.origin.job);
-        issuer.mark_pass_start();
-        issuer.picker.take_over(&self.picker);
-        let passes = self.possible_passes(self);
-        issuer.verifier.iter_mut().for_each(|verifier| verifier.expect(passes, None));
-        (writes > 0).then_some(issuer)
-    }
-
-    /// Returns the next listed write as a read.
-    pub(super) fn replayed_in_zones(&mut self, now: Nanos) -> Option<Next> {
-        let zoned = self.zoned.as_mut()?;
-        let written = zoned.written.as_ref()?;
-        let left = self.replay.is_some_and(|replay| replay.left > 0);
-        let Some(write) = written.get(zoned.read_back).filter(|_| left).copied() else { return Some(Next::Done) };
-        zoned.read_back += 1;
-        let length = u64::from(write.length);
-        self.replay = self.replay.map(|Replay { left, reads, bytes }| Replay {
-            left: left - 1,
-            reads: reads.saturating_sub(1),
-            bytes: bytes + length,
-        });
-        self.sequence += 1;
-        let read = Decision { kind: OpKind::Read, intended: now, checked: true, ..write };
-        Some(self.mark(Next::Issue(read)))
-    }
-}
-
-impl ZonedFiles {
-    /// Forgets the writes that were read back.
-    pub(super) fn forget_written(&mut self) {
-        self.written.iter_mut().for_each(Vec::clear);
-        self.read_back = 0;
-    }
-
-    pub(super) fn completed(&self, op: &Decision) {
-        if let Some(file) = self.files.get(op.file as usize).filter(|_| matches!(op.kind, OpKind::Write | OpKind::Trim))
-        {
-            file.table.completed(op.kind, op.offset, op.length);
-        }
+        next
     }
 
     /// Reports whether no worker has made progress for a long time, as where zones outside of all regions take all
@@ -364,5 +304,13 @@ impl ZonedFile {
             _ => {}
         }
         true
+    }
+}
+
+impl Pattern {
+    /// In zones, writes do not overlap within a pass.
+    pub(super) fn leave_order_to_zones(&mut self) {
+        self.parts.iter_mut().for_each(|parts| parts.order = None);
+        self.data.verifier.iter_mut().for_each(|verifier| verifier.numbered = false);
     }
 }

@@ -15,8 +15,8 @@ use crate::filling::{fill_pattern, fill_random};
 impl Verifier {
     /// Fills the buffer of a write. A pattern covers the whole write, with the offset of the write, as in fio.
     pub(super) fn fill_as_fio(&self, op: &Decision, buffer: &mut [u8]) {
-        if !self.pattern.bytes.is_empty() {
-            fill_pattern(&self.pattern, op.offset, buffer);
+        if !self.options.pattern.bytes.is_empty() {
+            fill_pattern(&self.options.pattern, op.offset, buffer);
         }
         for (at, length) in super::blocks(buffer.len(), self.interval as usize) {
             let block = &mut buffer[at..at + length];
@@ -48,7 +48,7 @@ impl Verifier {
     }
 
     fn fill_fio_random(&self, seed: u64, offset: u64, payload: &mut [u8]) {
-        if self.pattern.bytes.is_empty() {
+        if self.options.pattern.bytes.is_empty() {
             fill_random(mix(seed, offset), payload);
         }
     }
@@ -95,7 +95,8 @@ impl Verifier {
         if header.method != method {
             return Err(Flaw::new(WrongData::Method, fio_header::METHOD_AT, &method.to_le_bytes()));
         }
-        let Some(expected) = self.expected.as_ref().filter(|_| !self.any_seed && !self.any_sequence) else {
+        let Some(expected) = self.expected.as_ref().filter(|_| !self.options.any_seed && !self.options.any_sequence)
+        else {
             return Ok(());
         };
         if self.is_doubtful(op.file, offset) {
@@ -152,7 +153,7 @@ impl Verifier {
         if is_sound && coverage == Coverage::All {
             return Ok(Checked::Good);
         }
-        let is_pattern = self.method == VerifyMethod::PatternHdr && !self.pattern.bytes.is_empty();
+        let is_pattern = self.method == VerifyMethod::PatternHdr && !self.options.pattern.bytes.is_empty();
         let wrong = if is_pattern { WrongData::Pattern } else { WrongData::Payload };
         let (wrong_bytes, good) = self.nearest_payload(header, op, block, is_own);
         if is_pattern || (is_own && coverage != Coverage::All) || wrong_bytes <= payload.len() / 2 {
@@ -173,20 +174,20 @@ impl Verifier {
             fill(&mut whole);
             whole[start..start + block.len()].to_vec()
         };
-        let own = || match self.pattern.bytes.is_empty() {
+        let own = || match self.options.pattern.bytes.is_empty() {
             true => {
                 let mut good = vec![0; block.len()];
                 self.fill_fio_random(header.seed, header.offset, &mut good[head..]);
                 good
             }
-            false => of_write(&|whole| fill_pattern(&self.pattern, op.offset, whole)),
+            false => of_write(&|whole| fill_pattern(&self.options.pattern, op.offset, whole)),
         };
         let differing = |good: Vec<u8>| {
             let wrong = good[head..].iter().zip(&block[head..]).filter(|(good, found)| good != found).count();
             (wrong, good)
         };
         let own = differing(own());
-        if is_own || own.0 == 0 || !self.pattern.bytes.is_empty() {
+        if is_own || own.0 == 0 || !self.options.pattern.bytes.is_empty() {
             return own;
         }
         let of_fio = differing(of_write(&|whole| fio_random::fill(header.seed, whole)));

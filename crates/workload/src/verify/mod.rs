@@ -26,7 +26,7 @@ mod state;
 
 use std::sync::Arc;
 
-use job::{FIO_HEADER_BYTES, VerifyFormat, VerifyMethod, VerifyOptions, VerifyPattern};
+use job::{FIO_HEADER_BYTES, VerifyFormat, VerifyMethod, VerifyOptions};
 use units::random::mix;
 
 use crate::decision::Decision;
@@ -48,13 +48,10 @@ const DAMAGED_BYTES_MAX: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct Verifier {
     method: VerifyMethod,
-    format: VerifyFormat,
-    pattern: VerifyPattern,
+    options: VerifyOptions,
     interval: u32,
     /// Offset of the header within a block.
     offset: usize,
-    any_seed: bool,
-    any_sequence: bool,
     /// Memory for blocks whose header is moved to their start.
     moved: Vec<u8>,
     seed: u64,
@@ -116,12 +113,9 @@ impl Verifier {
         let shared = identities.iter().zip(&layout.files).map(is_shared).collect();
         Self {
             method,
-            format: options.format,
-            pattern: options.pattern.clone(),
+            options: options.clone(),
             interval: interval.max(1),
             offset: if method.has_header() { options.offset as usize } else { 0 },
-            any_seed: options.any_seed,
-            any_sequence: options.any_sequence,
             moved: Vec::new(),
             seed,
             nonce,
@@ -135,7 +129,7 @@ impl Verifier {
 
     /// Returns the nonce in headers; `None` if blocks have no headers or it is not yet known.
     pub(crate) fn nonce(&self) -> Option<u32> {
-        self.nonce.filter(|_| self.method.has_header() && self.format == VerifyFormat::Fathom)
+        self.nonce.filter(|_| self.method.has_header() && self.options.format == VerifyFormat::Fathom)
     }
 
     /// Reports whether headers of Fathom hold worker and file.
@@ -145,12 +139,12 @@ impl Verifier {
 
     /// Reports whether blocks show which write they are of. Without a nonce, Fathom's depend on the job alone.
     pub(crate) fn shows_writes(&self) -> bool {
-        self.is_marked() || (self.format == VerifyFormat::Fio && self.method.has_header())
+        self.is_marked() || (self.options.format == VerifyFormat::Fio && self.method.has_header())
     }
 
     /// Returns the size of headers, including the checksum.
     fn header_bytes(&self) -> usize {
-        match self.format {
+        match self.options.format {
             VerifyFormat::Fio => (FIO_HEADER_BYTES + self.method.fio_checksum_bytes()) as usize,
             VerifyFormat::Fathom if self.is_marked() => HEADER_BYTES,
             VerifyFormat::Fathom => PLAIN_HEADER_BYTES,
@@ -255,7 +249,7 @@ impl Verifier {
 
     /// Fills the buffer of a write.
     pub(crate) fn fill(&self, op: &Decision, buffer: &mut [u8]) {
-        if self.format == VerifyFormat::Fio {
+        if self.options.format == VerifyFormat::Fio {
             return self.fill_as_fio(op, buffer);
         }
         for (at, length) in blocks(buffer.len(), self.interval as usize) {
@@ -283,11 +277,11 @@ impl Verifier {
     }
 
     fn fill_payload(&self, key: u64, offset: u64, pass: u32, payload: &mut [u8]) {
-        if self.pattern.bytes.is_empty() {
+        if self.options.pattern.bytes.is_empty() {
             fill_random(mix(mix(key, offset), u64::from(pass)), payload);
             return;
         }
-        fill_pattern(&self.pattern, offset, payload);
+        fill_pattern(&self.options.pattern, offset, payload);
     }
 
     /// Checks the data of a read.
@@ -297,7 +291,7 @@ impl Verifier {
             return Ok(all);
         }
         // fio applies a pattern without headers to a whole write.
-        let whole = self.method == VerifyMethod::Pattern && self.format == VerifyFormat::Fio;
+        let whole = self.method == VerifyMethod::Pattern && self.options.format == VerifyFormat::Fio;
         let interval = if whole { data.len().max(1) } else { self.interval as usize };
         for (at, length) in blocks(data.len(), interval) {
             let (offset, block) = (op.offset + at as u64, &data[at..at + length]);
@@ -339,7 +333,7 @@ impl Verifier {
 
     /// Checks a block whose header is at its start.
     fn check_block(&mut self, op: &Decision, offset: u64, block: &[u8]) -> Result<Checked, Flaw> {
-        if self.format == VerifyFormat::Fio {
+        if self.options.format == VerifyFormat::Fio {
             return self.check_fio_block(op, offset, block);
         }
         if block.len() < PLAIN_HEADER_BYTES {
@@ -425,7 +419,7 @@ impl Verifier {
         let Some(expected) = &self.expected else {
             return self.learn_file(header, op.file).map(|()| Checked::Good);
         };
-        if header.seed != self.seed && !self.any_seed {
+        if header.seed != self.seed && !self.options.any_seed {
             return Err(Flaw::new(WrongData::Seed, header::SEED_AT, &self.seed.to_le_bytes()));
         }
         if header.identity.is_some() != self.is_marked() {
@@ -442,7 +436,7 @@ impl Verifier {
         if header.identity.is_some_and(|identity| identity.worker != self.worker) {
             return Err(Flaw::new(WrongData::Worker, header::WORKER_AT, &self.worker.to_le_bytes()));
         }
-        if self.any_sequence || self.is_doubtful(op.file, offset) {
+        if self.options.any_sequence || self.is_doubtful(op.file, offset) {
             return Ok(Checked::Good);
         }
         let number = self.pass_of(op, offset);
