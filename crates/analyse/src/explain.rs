@@ -45,7 +45,8 @@ pub struct Explanation {
 /// If the run has no such result.
 #[must_use]
 pub fn explain_job(run: &Run, index: usize, seen: &Observation, expectation: Option<&Expectation<'_>>) -> Explanation {
-    let job = &run.jobs[index];
+    let writes = run.jobs[index].without_verification();
+    let job = writes.as_ref().unwrap_or(&run.jobs[index]);
     let mut findings = verdict::of_job(Facts { run, job });
     for finding in rules::observed(seen, expectation) {
         // The run's own rules know more about it, and a run has had its depth.

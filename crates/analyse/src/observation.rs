@@ -169,6 +169,8 @@ impl Observation {
     /// Creates the observation of a job of a run.
     #[must_use]
     pub fn of(run: &Run, job: &JobResult) -> Self {
+        let writes = job.without_verification();
+        let job = writes.as_ref().unwrap_or(job);
         let (declared, result) = (&job.declared, &job.result);
         // Text output is as exact as its digits, but these figures are computed from its counts.
         let is_printed = !job.quotes.is_empty() || job.untimed;
@@ -187,7 +189,13 @@ impl Observation {
         };
         Self {
             iops: counted(iops),
-            read_share: (result.ios() > 0 && !is_unified).then(|| reads / result.ios() as f64),
+            read_share: match (result.ios(), is_unified) {
+                (_, true) => None,
+                // Bytes of operations that are not counted.
+                (0, _) if result.read.bytes + result.write.bytes == 0 => None,
+                (0, _) => Some(result.read.bytes as f64 / (result.read.bytes + result.write.bytes) as f64),
+                (ios, _) => Some(reads / ios as f64),
+            },
             bytes_per_second: counted(result.bytes_per_second()),
             block_bytes: block_bytes(declared, result).filter(|_| is_one || has_one_size(declared)),
             latency_ns: latency_ns(result).and_then(counted).or_else(|| latency_of_full_queue(declared, result)),
@@ -568,8 +576,9 @@ fn mean_await_ns(device: &IostatDevice) -> Option<f64> {
     let kinds = [device.read, device.write];
     let known = || kinds.iter().filter_map(|kind| Some((kind.per_second?, kind.await_ns?)));
     let rate: f64 = known().map(|(rate, _)| rate).sum();
+    let is_known = |kind: &IostatKind| kind.await_ns.is_some() || kind.per_second.is_none_or(|rate| rate == 0.0);
     let each = (rate > 0.0).then(|| known().map(|(rate, ns)| rate * ns).sum::<f64>() / rate);
-    each.or(device.all.await_ns)
+    each.filter(|_| kinds.iter().all(is_known)).or(device.all.await_ns)
 }
 
 /// Returns the results of the kind with the most operations.

@@ -1,6 +1,6 @@
 //! The findings about a run, in order of importance.
 
-use record::Run;
+use record::{JobResult, Run};
 use serde::Serialize;
 
 use crate::facts::Facts;
@@ -39,7 +39,11 @@ pub fn distrusted(verdicts: &[Verdict]) -> bool {
 /// Returns a verdict on each result of a run, in order.
 #[must_use]
 pub fn analyse(run: &Run) -> Vec<Verdict> {
-    run.jobs.iter().enumerate().map(|(index, job)| verdict(index, Facts { run, job })).collect()
+    let of_job = |(index, job): (usize, &JobResult)| {
+        let writes = job.without_verification();
+        verdict(index, Facts { run, job: writes.as_ref().unwrap_or(job) })
+    };
+    run.jobs.iter().enumerate().map(of_job).collect()
 }
 
 fn verdict(job: usize, facts: Facts<'_>) -> Verdict {

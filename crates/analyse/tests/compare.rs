@@ -238,6 +238,9 @@ fn different_conditions_are_reported_with_both_values() {
     job.declared.size = Some(1 << 30);
     job.result.runtime_ns /= 3;
     job.result.read.runtime_ns /= 3;
+    let same_work = compared(&baseline, &other);
+    assert!(same_work.mismatches.iter().all(|one| one.aspect != Aspect::Runtime), "the time of one work is the result");
+    other.jobs[0].result.read.bytes /= 3;
     other.model = Some(ModelRecord::default());
     let comparison = compared(&baseline, &other);
     assert!(!comparison.is_comparable());

@@ -138,6 +138,22 @@ fn unsupported_depth_is_a_warning() {
     assert_eq!(finding(&run, Code::LatencyBound).unwrap().remedy, None);
 }
 
+/// Another engine was advised although the queue of the device was full.
+#[test]
+fn waiting_for_a_device_with_a_full_queue_is_its_limit() {
+    let mut run = queue_full(32, 1_900_000);
+    let (ios, elapsed_ms) = (run.jobs[0].result.read.ios, run.jobs[0].result.elapsed_ns() / 1_000_000);
+    run.jobs[0].result.read.submission = latency(ios, 58_000, 0);
+    let busy =
+        |of: u64| record::DiskUse { read_ios: ios, read_ticks_ms: of * elapsed_ms, ..record::DiskUse::default() };
+    run.disks = vec![busy(1)];
+    assert!(finding(&run, Code::EngineNotAsynchronous).is_some());
+    run.disks = vec![busy(30)];
+    assert_eq!(finding(&run, Code::EngineNotAsynchronous), None);
+    let found = finding(&run, Code::DeviceBound).unwrap();
+    assert_eq!((found.remedy, found.value(Quantity::InFlightAchieved)), (None, Some(30.0)));
+}
+
 /// fio counted 31 of 32 in flight, but the device had one.
 #[test]
 fn waiting_at_submission_is_detected_by_submission_time() {
@@ -322,7 +338,11 @@ fn buffered_reads_missing_from_device_counters_came_from_the_page_cache() {
     // An explicit direct=0 is intended.
     run.jobs[0].echo = vec![("direct".to_owned(), "0".to_owned())];
     assert_eq!(finding(&run, Code::PageCacheMeasured).unwrap().severity, Severity::Warning);
+    run.disks = vec![DiskUse::default()];
+    run.jobs[0].result.read.service = latency(run.jobs[0].result.read.ios, 80_000, 0);
+    assert_eq!(finding(&run, Code::PageCacheMeasured), None, "zeros were taken for counters");
     // The device's counters outweigh the speed.
+    run.disks[0].read_ios = 3;
     run.disks[0].read_sectors = run.jobs[0].result.read.bytes / 512;
     assert_eq!(finding(&run, Code::PageCacheMeasured), None);
 }
@@ -371,9 +391,18 @@ fn options_missing_from_text_output_are_unknown() {
     // Linux counts no operations of RAM disks.
     run.disks = vec![DiskUse { name: "ram0".to_owned(), ..DiskUse::default() }];
     assert_eq!(finding(&run, Code::BufferedWritesUnsynced), None);
-    run.disks[0].name = "server 1:ram".to_owned();
+    (run.disks[0].name, run.disks[0].read_ios) = ("server 1:ram".to_owned(), 1);
     assert!(finding(&run, Code::BufferedWritesUnsynced).is_some());
+    // Devices without sectors, as fio printed them before 3.36, and with `iostats` off.
+    run.disks = vec![DiskUse { write_ios: 9, ..DiskUse::default() }];
+    assert!(finding(&run, Code::BufferedWritesUnsynced).is_some(), "9 requests are not those of all writes");
+    run.disks = vec![DiskUse::default()];
+    assert_eq!(finding(&run, Code::BufferedWritesUnsynced), None, "zeros were taken for counters");
+    (run.jobs[0].declared.queues, run.jobs[0].result.write.service.mean_ns) = (false, 1_600.0);
+    assert!(finding(&run, Code::BufferedWritesUnsynced).is_some(), "no device is as fast");
     assert_eq!(Observation::of(&run, &run.jobs[0]).direct, None);
+    run.jobs[0].declared.engine = "rbd".to_owned();
+    assert_eq!(finding(&run, Code::BufferedWritesUnsynced), None, "there is no page cache");
 }
 
 /// A depth that was estimated by Little's law was called the job's option, and found to agree with that law.

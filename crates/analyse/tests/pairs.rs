@@ -434,6 +434,11 @@ fn figures(code: Code) -> Pair {
                     (seen.depth, seen.bytes_per_second) = (None, None);
                 })
             };
+            let stuck = seen(|seen| {
+                (seen.busy, seen.iops, seen.latency_ns) = (exactly(0.21), exactly(100.0), exactly(1e6));
+                (seen.depth, seen.bytes_per_second, seen.in_flight) = (None, None, exactly(37.0));
+            });
+            assert!(!stuck.contains(&code), "requests that had not ended were called impossible");
             (busy(0.21), busy(0.19))
         }
         Code::SyncsTooSlow => {
@@ -617,7 +622,7 @@ fn device_counters_of_very_short_runs_are_ignored() {
         let mut run = queue_full(32, 1_000_000);
         run.tool.name = "fio".to_owned();
         run.jobs[0].declared.direct = false;
-        run.disks = vec![DiskUse { name: "vda".to_owned(), ..DiskUse::default() }];
+        run.disks = vec![DiskUse { name: "vda".to_owned(), write_ios: 1, ..DiskUse::default() }];
         let result = &mut run.jobs[0].result;
         (result.runtime_ns, result.read.runtime_ns) = (elapsed_ns, elapsed_ns);
         of(&run)

@@ -127,8 +127,9 @@ fn of_input(path: &Path, input: Input) -> Result<ResolvedRun, String> {
     let name = input_file::name(path);
     match input {
         Input::Run(run) => Ok(ResolvedRun { name, run: *run, loaded: None }),
-        Input::Iostat(_) => Err(format!(
-            "{name}: the output of iostat is not a run\nhelp: give a record of Fathom's or fio's output, or read it with `fathom explain`"
+        Input::Iostat(counters) => Err(format!(
+            "{name}: the output of {} is not a run\nhelp: give a record of Fathom's or fio's output, or read it with `fathom explain`",
+            counters.format.name()
         )),
     }
 }

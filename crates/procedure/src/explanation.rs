@@ -4,7 +4,7 @@ use analyse::{
     Code, Database, EvidenceSource, Expectation, ExpectedPoint, Explanation, KnownFigure, Observation, Quantity,
     averaged, explain_figures, explain_job, explain_observation, explain_together, has_others,
 };
-use record::{Claim, CounterFormat, Input, Iostat, IostatKind, Run, StackedDisk};
+use record::{Claim, CounterFormat, Input, Iostat, IostatKind, JobResult, Run, StackedDisk};
 use report::Explained;
 use runner::{RunControl, Runner};
 use units::{Bytes, Nanos, count, percent, significant};
@@ -41,6 +41,18 @@ impl ExplanationQuestion {
         let cpus = vcpus.map(|cpus| KnownFigure::exact(cpus, EvidenceSource::Model));
         Observation { cpus: claims.cpus.or(cpus), database: self.database, ..claims }
     }
+}
+
+/// Describes the reads of a job that followed its writes to verify them, which are none of its load.
+pub(crate) fn verification(job: &JobResult) -> Option<String> {
+    let read = &job.result.read;
+    job.without_verification().map(|_| {
+        format!(
+            "left out: the verification after the writes, {} IOPS for {}",
+            significant(read.iops(), 3),
+            Nanos::new(read.runtime_ns)
+        )
+    })
 }
 
 struct Explainer<'a> {
@@ -91,8 +103,13 @@ impl Explainer<'_> {
             run.jobs.iter().map(|job| Observation::of(run, job).completed_by(&self.claims)).collect();
         let mut all: Vec<Explanation> = run.phases().iter().flat_map(|phase| self.phase(run, phase, &seen)).collect();
         for note in &run.notes {
-            let about = note.job.as_ref().and_then(|job| all.iter().position(|one| one.subject == *job));
-            if let Some(explanation) = all.get_mut(about.unwrap_or(0)) {
+            let name = note.job.as_deref();
+            let namesakes = run.phases().concat().into_iter().map(|index| &run.jobs[index]);
+            let mut namesakes = namesakes.filter(|job| Some(job.name.as_str()) == name);
+            let nth = namesakes.position(|job| note.result.is_none_or(|number| job.number == number)).unwrap_or(0);
+            let is_about = |one: &Explanation| Some(one.subject.as_str()) == name;
+            let about = (0..all.len()).filter(|&index| is_about(&all[index])).nth(nth).unwrap_or(0);
+            if let Some(explanation) = all.get_mut(about) {
                 explanation.notes.push(note.text.clone());
             }
         }
@@ -104,10 +121,12 @@ impl Explainer<'_> {
         let Some(volume) = self.words.expected.as_ref().filter(|_| members.len() > 1) else {
             let explained = |&index: &usize| {
                 let seen = &seen[index];
-                self.against(seen, |expectation| match run.is_of_other_program() {
+                let mut explanation = self.against(seen, |expectation| match run.is_of_other_program() {
                     true => explain_observation(&run.jobs[index].name, seen, expectation),
                     false => explain_job(run, index, seen, expectation),
-                })
+                });
+                explanation.notes.extend(verification(&run.jobs[index]));
+                explanation
             };
             return members.iter().map(explained).collect();
         };

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sim::model::with_key;
 use units::{Nanos, PerKind, Problem, ProblemCode, Rate, requests_in_flight};
 
-use crate::explanation::{counted_with, means_only, other_requests};
+use crate::explanation::{counted_with, means_only, other_requests, verification};
 use crate::host::{Parallel, map};
 use crate::jobs::{VariedJobs, VariedPlace, around};
 
@@ -262,6 +262,10 @@ fn is_job_file(text: &str) -> bool {
 
 /// Says why a run has no rates.
 fn times_missing(run: &Run) -> String {
+    let only_syncs = run.jobs.iter().any(|job| job.result.sync.mean_ns > 0.0);
+    if only_syncs {
+        return "only syncs were timed, one after the other".to_owned();
+    }
     run.notes.first().map_or_else(|| "nothing ran for a measurable time".to_owned(), |note| note.text.clone())
 }
 
@@ -330,7 +334,10 @@ fn of_run(name: &str, run: &Run) -> Option<Derived> {
         })
         .collect();
     let iops = |seen: &Observation| seen.iops.map_or(0.0, |iops| iops.value());
-    let (most, seen) = phases.iter().max_by(|a, b| iops(&a.1).total_cmp(&iops(&b.1)))?;
+    let bytes = |seen: &Observation| seen.bytes_per_second.map_or(0.0, |bytes| bytes.value());
+    let order =
+        |a: &Observation, b: &Observation| iops(a).total_cmp(&iops(b)).then_with(|| bytes(a).total_cmp(&bytes(b)));
+    let (most, seen) = phases.iter().max_by(|a, b| order(&a.1, &b.1))?;
     let mut derived = of_observation(name, seen);
     derived.need.capacity = run.region_bytes(most);
     derived.lines.extend(paced(run, most).or_else(|| at_limit(seen, &sampled(run, most))));
@@ -339,14 +346,13 @@ fn of_run(name: &str, run: &Run) -> Option<Derived> {
         names.dedup();
         names.join(", ")
     };
+    derived.lines.extend(most.iter().filter_map(|&job| verification(&run.jobs[job])));
     if most.len() > 1 {
         derived.lines.push(format!("{} results at the same time: {}", most.len(), names(most)));
     }
-    for (phase, seen) in phases.iter().filter(|(phase, seen)| phase != most && seen.iops.is_some()) {
-        let rate = units::count(iops(seen));
-        derived
-            .lines
-            .push(format!("not added, as it is not known to have run at that time: {}, {rate} IOPS", names(phase)));
+    for (phase, seen) in phases.iter().filter(|(phase, seen)| phase != most && iops(seen) + bytes(seen) > 0.0) {
+        let rate = rate_words(seen);
+        derived.lines.push(format!("not added, as it is not known to have run at that time: {}, {rate}", names(phase)));
     }
     Some(derived)
 }
@@ -388,6 +394,14 @@ fn at_limit(seen: &Observation, variations: &[f64]) -> Option<String> {
     ))
 }
 
+/// Returns the rate of a load, in bytes where its operations are not counted.
+fn rate_words(seen: &Observation) -> String {
+    match (seen.iops, seen.bytes_per_second) {
+        (None, Some(bytes)) => format!("{}/s", units::Bytes::new(bytes.value() as u64)),
+        (iops, _) => format!("{} IOPS", units::count(iops.map_or(0.0, |iops| iops.value()))),
+    }
+}
+
 fn of_observation(name: &str, seen: &Observation) -> Derived {
     let iops = seen.iops.map(|known| known.value());
     let block = seen.block_bytes.or_else(|| seen.mean_bytes()).map(|known| known.value());
@@ -401,13 +415,10 @@ fn of_observation(name: &str, seen: &Observation) -> Derived {
         capacity: seen.region_bytes,
         ..Need::default()
     };
-    let figures = match bytes_per_sec {
-        Some(bytes) => format!("{}/s", units::Bytes::new(bytes as u64)),
-        None => format!("{} IOPS", units::count(iops.unwrap_or(0.0))),
-    };
-    let mut lines = vec![format!("{name}: {figures}, as measured")];
+    let mut lines = vec![format!("{name}: {}, as measured", rate_words(seen))];
     if block.is_none() {
-        lines.push("the size of its operations is not known: 4 KiB is assumed (--bs)".to_owned());
+        let size = if bytes_per_sec.is_some() { "1 MiB" } else { "4 KiB" };
+        lines.push(format!("the size of its operations is not known: {size} is assumed (--bs)"));
     }
     if seen.read_share.is_none() {
         lines.push("the percentage of reads is not known: without --read, 100% is assumed".to_owned());

@@ -192,6 +192,62 @@ fn a_mix_that_is_not_known_is_said_to_be_assumed() {
     }
 }
 
+/// Writes of dd were planned for as reads, and of several the last one.
+#[test]
+fn writes_without_counted_operations_are_planned_for_as_writes() {
+    let dd = |seconds: &str| {
+        format!(
+            "$ dd if=/dev/zero of=x bs=1M count=1k conv=fdatasync\n1024+0 records in\n1024+0 records out\n1073741824 bytes (1.1 \
+                 GB) copied, {seconds} s, 1 MB/s\n"
+        )
+    };
+    let text = format!("{}{}", dd("8"), dd("16"));
+    let derived = need_of("input", text.as_bytes(), (None, None), &job::EmptySource).unwrap();
+    let need = &derived.need;
+    assert_eq!((need.read_share, need.sequential, need.bytes_per_sec), (0.0, true, Some(134_217_728.0)));
+    assert!(derived.lines.iter().any(|line| line.contains("1 MiB is assumed")), "{:?}", derived.lines);
+    assert!(derived.lines.iter().any(|line| line.ends_with("fdatasync, 64 MiB/s")), "{:?}", derived.lines);
+    let synced = dd("8").replace("bs=1M", "bs=8k").replace("conv=fdatasync", "oflag=dsync");
+    let error = need_of("dd.txt", synced.as_bytes(), (None, None), &job::EmptySource).unwrap_err();
+    assert!(error[0].what.contains("only syncs were timed"), "{error:?}");
+}
+
+/// All of them stood at the first result.
+#[test]
+fn notes_stand_at_their_own_one_of_results_with_one_name() {
+    let result = |reads: &str, events: u32, mean: &str| {
+        format!(
+            "File operations:\n    reads/s:  {reads}\n    writes/s: 479.19\n    fsyncs/s: 1522.55\n\nGeneral statistics:\n    total \
+                 time:  10.0003s\n    total number of events:  {events}\n\nLatency (ms):\n    avg:  {mean}\n"
+        )
+    };
+    let all =
+        explained(&format!("{}\n{}", result("718.79", 27_217, "0.37"), result("818.79", 28_217, "0.35")), None, None);
+    assert_eq!(all.iter().map(|one| one.subject.as_str()).collect::<Vec<_>>(), ["sysbench fileio"; 2]);
+    for (one, mean) in all.iter().zip(["0.370 ms", "0.350 ms"]) {
+        let latencies: Vec<&String> = one.notes.iter().filter(|note| note.contains("the mean latency of")).collect();
+        assert!(matches!(latencies[..], [note] if note.contains(mean)), "{latencies:?}");
+    }
+}
+
+/// Verification after the writes was averaged into them.
+#[test]
+fn verification_after_the_writes_is_none_of_their_load() {
+    let text = "{\"fio version\": \"fio-3.19\", \"jobs\": [{\"jobname\": \"a\", \"job_runtime\": 61752, \"job options\": \
+                {\"rw\": \"write\", \"bs\": \"1m\", \"direct\": \"1\", \"verify\": \"md5\"}, \"read\": {\"io_bytes\": 1073741824, \
+                \"total_ios\": 1024, \"runtime\": 20216, \"lat_ns\": {\"N\": 1024, \"mean\": 14836585.7}}, \"write\": {\"io_bytes\": \
+                1073741824, \"total_ios\": 1024, \"runtime\": 41536, \"lat_ns\": {\"N\": 1024, \"mean\": 40532803.3}}}]}";
+    let all = explained(text, None, None);
+    let figure = |of: Quantity| all[0].figures.iter().find(|one| one.quantity == of).unwrap().value;
+    assert_eq!(
+        ((figure(Quantity::Iops) * 10.0).round(), (figure(Quantity::LatencyMean) / 1e5).round()),
+        (247.0, 405.0)
+    );
+    assert!(all[0].notes.iter().any(|note| note.contains("50.7 IOPS for 20.2 s")), "{:?}", all[0].notes);
+    let need = need_of("input", text.as_bytes(), (None, None), &job::EmptySource).unwrap().need;
+    assert_eq!((need.iops.map(f64::round), need.read_share), (Some(25.0), 0.0));
+}
+
 #[test]
 fn counts_without_a_time_have_no_need() {
     let text = "disk- ------------reads------------ ------------writes----------- -----IO------\n\

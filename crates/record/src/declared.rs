@@ -296,9 +296,15 @@ impl Declared {
         *self.block_sizes.get(kind)
     }
 
-    /// Reports whether operations bypass the page cache; `None` if the source does not say.
+    /// Reports whether operations bypass the page cache, as those of engines without files do; `None` if the source does
+    /// not say.
     #[must_use]
     pub fn known_direct(&self) -> Option<bool> {
+        const WITHOUT_FILES: &str = "rbd rados http nbd libiscsi gfapi gfapi_async libhdfs nfs io_uring_cmd sg spdk xnvme \
+                                     libblkio dev-dax libpmem mtd net netsplice rdma";
+        if WITHOUT_FILES.split(' ').any(|engine| engine == self.engine) {
+            return Some(true);
+        }
         (!self.header_only || self.direct_told).then_some(self.direct)
     }
 

@@ -146,11 +146,15 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, InputError> {
     }
     let of_text = |line, run: Result<Run, InputError>| measurable(&text, line, of_run(run?), MAKE);
     let (mut above, mut servers) = (0, ServerRuns::default());
+    let mut outside = normal::headless::outside(&text).map(|text| Note { text, ..Note::default() });
     for (lines, total) in servers::with_totals(normal::runs(&text), |line| normal::is_total(text.line(line))) {
         let around = above..lines.end;
         above = normal::end_of_results(&text, lines.clone());
         let announced = servers.first_lines(total);
-        let run = normal::read(&text, announced, lines.clone()).map(|run| command::add_options(&text, around, run));
+        let mut run = normal::read(&text, announced, lines.clone()).map(|run| command::add_options(&text, around, run));
+        if let Ok(run) = &mut run {
+            run.notes.extend(outside.take());
+        }
         let complete = servers.push((lines, total), run);
         complete.into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, of_text(line, run)));
     }
@@ -188,6 +192,11 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, InputError> {
         return Err(if unreadable.is_empty() { foreign::refuse(&text) } else { unreadable.swap_remove(0) });
     }
     parts.sort_by_key(|part| part.line);
+    for part in &mut parts {
+        if let Input::Run(run) = &mut part.input {
+            run.forget_unique_results();
+        }
+    }
     if may_hide(&text.whole) {
         for part in &mut parts {
             if let Input::Run(run) = &mut part.input {
@@ -293,6 +302,8 @@ fn few_enough(text: &InputText, count: usize, most: usize, what: &str) -> Result
 pub(in crate::input) fn few_devices(text: &InputText, iostat: Iostat) -> Result<Iostat, InputError> {
     let most = iostat.reports.iter().map(|report| report.devices.len()).max().unwrap_or(0);
     few_enough(text, most, DEVICES_MAX, "devices in a report")?;
+    let mut iostat = iostat;
+    iostat.notes.extend(iostat.contradiction());
     Ok(iostat)
 }
 
@@ -341,8 +352,8 @@ pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Inp
 
 fn cut_note(error: &InputError) -> Note {
     Note {
-        job: None,
         text: format!("another run ends on line {} without a complete result, and is left out", error.line),
+        ..Note::default()
     }
 }
 

@@ -73,6 +73,28 @@ const fn is_zero(count: &u64) -> bool {
 }
 
 impl JobResult {
+    /// Returns the job with its writes alone, if another program read them back only after the last one, to verify them.
+    #[must_use]
+    pub fn without_verification(&self) -> Option<Self> {
+        /// Relative difference by which the times of both may miss that of the job.
+        const ROUNDED: f64 = 0.02;
+        let (read, write) = (&self.result.read, &self.result.write);
+        let (elapsed_ns, both_ns) = (self.result.elapsed_ns() as f64, (read.runtime_ns + write.runtime_ns) as f64);
+        let only_writes = self.declared.rw.trim_start_matches("rand") == "write";
+        let reads_back = self.declared.verify && self.verified.is_none() && only_writes;
+        let are_apart = read.runtime_ns > 0 && write.runtime_ns > 0 && (both_ns / elapsed_ns - 1.0).abs() <= ROUNDED;
+        (reads_back && are_apart).then(|| {
+            let share = write.runtime_ns as f64 / both_ns;
+            let mut job = self.clone();
+            let result = &mut job.result;
+            result.read = DirectionResult::default();
+            for ns in [&mut result.runtime_ns, &mut result.cpu.user_ns, &mut result.cpu.system_ns] {
+                *ns = (*ns as f64 * share) as u64;
+            }
+            job
+        })
+    }
+
     /// Returns the outcome of the search for a queue depth, with fio's defaults where there was none.
     #[must_use]
     pub fn fio_depth_search(&self) -> DepthSearchRecord {

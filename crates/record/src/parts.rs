@@ -61,8 +61,9 @@ impl Run {
             number: first_number + job.number,
             ..job
         }));
-        for Note { job, text } in part.notes {
-            let note = Note { job: job.map(|job| rename(&job)), text };
+        for Note { job, text, result } in part.notes {
+            let result = result.map(|number| first_number + number);
+            let note = Note { job: job.map(|job| rename(&job)), text, result };
             if self.notes.iter().all(|known| known.text != note.text) {
                 self.notes.push(note);
             }
@@ -107,7 +108,11 @@ mod tests {
                 .iter()
                 .map(|name| RequestedRun { name: (*name).to_owned(), ..RequestedRun::default() })
                 .collect(),
-            notes: vec![Note { job: Some(jobs[0].to_owned()), text: "common to all parts".to_owned() }],
+            notes: vec![Note {
+                job: Some(jobs[0].to_owned()),
+                text: "common to all parts".to_owned(),
+                ..Note::default()
+            }],
             model: Some(ModelRecord { elapsed_ns: 5, volumes: vec![volume], ..ModelRecord::default() }),
             outcome,
             ..Run::default()

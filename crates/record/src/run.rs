@@ -73,6 +73,13 @@ pub struct Repeat {
 }
 
 impl Run {
+    /// Removes the numbers of results from notes whose jobs have names of their own.
+    pub(crate) fn forget_unique_results(&mut self) {
+        let is_unique = |name: &str| self.jobs.iter().filter(|job| job.name == name).count() <= 1;
+        let notes = self.notes.iter_mut().filter(|note| note.job.as_deref().is_none_or(is_unique));
+        notes.for_each(|note| note.result = None);
+    }
+
     /// Returns the numbers of the reporting groups in ascending order.
     #[must_use]
     pub fn groups(&self) -> Vec<u32> {
@@ -251,6 +258,9 @@ pub struct Note {
     pub job: Option<String>,
     /// One sentence without the job's name.
     pub text: String,
+    /// Number of the result that it concerns, if others have the same name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<u32>,
 }
 
 /// Counters of a device during the run.

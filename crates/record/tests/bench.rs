@@ -225,6 +225,43 @@ fn yabs_has_a_result_for_each_size_at_a_known_depth() {
     assert_eq!(read.jobs[0].result.read.bytes_per_second().round(), 10_000.0 * 4096.0);
 }
 
+/// Rates were those of IOPS that are printed with two digits, and megabytes those of other programs.
+#[test]
+fn yabs_has_the_rates_of_its_bytes_where_iops_are_rounded() {
+    let read = run("Block Size | 512k          (IOPS) | 1m            (IOPS)\n\
+                    Read       | 618.86 MB/s   (1.2k) | 593.61 MB/s    (579)\n\
+                    Write      | 651.74 MB/s   (1.2k) | 633.14 MB/s    (618)\n\
+                    Total      | 1.27 GB/s     (2.4k) | 1.22 GB/s     (1.1k)\n");
+    assert_eq!(results(&read)[0].1, [1209, 1273]);
+    let bytes = read.jobs[0].result.read.bytes_per_second() + read.jobs[0].result.write.bytes_per_second();
+    assert_eq!((bytes / 1.024e6).round(), 1271.0);
+}
+
+/// Rates of bytes were those of one digit, and only a mean was said to be known.
+#[test]
+fn ioping_has_requests_of_whole_sizes_and_a_slowest_one() {
+    let read =
+        run("--- /dev/sda (device 465.8 GiB) ioping statistics ---\n186 requests completed in 3004.6 ms, 62 iops, \
+                    0.2 MiB/s\nmin/avg/max/mdev = 6.4/16.0/26.8/4.7 ms\n");
+    let of_reads = &read.jobs[0].result.read;
+    assert_eq!((of_reads.bytes_per_second().round(), read.jobs[0].declared.block_sizes.read.max), (253_952.0, 4096));
+    assert_eq!((of_reads.latency.max_ns, of_reads.latency.stddev_ns), (26_800_000, 4.7e6));
+    assert!(has_note(&read, "the slowest took 26.8 ms"), "{:?}", read.notes);
+    let large = run("--- /dev/sda ioping statistics ---\n837 requests completed in 3004.1 ms, 292 iops, 72.9 MiB/s\n\
+                     min/avg/max/mdev = 2.0/3.4/28.9/2.0 ms\n");
+    assert_eq!(large.jobs[0].declared.block_sizes.read.max, 262_144);
+}
+
+/// A gigabyte in 53 s was a sync of 53 s, and its rate was lost.
+#[test]
+fn large_synced_writes_of_dd_have_the_rate_of_their_bytes() {
+    let text = "# dd if=/dev/zero of=x bs=1G count=1 oflag=dsync\n1+0 records in\n1+0 records out\n1073741824 bytes (1.1 GB) \
+                copied, 53.4011 s, 20.1 MB/s\n";
+    let write = &run(text).jobs[0].result.write;
+    assert_eq!((write.bytes_per_second() / 1e5).round(), 201.0);
+    assert!(syncs(&run(text)).iter().all(|(_, us)| *us == 0));
+}
+
 #[test]
 fn dd_counts_with_the_command_that_made_it() {
     let result = |count: u32| {

@@ -38,6 +38,70 @@ fn a_result_that_ends_behind_the_latencies_of_its_only_kind_is_read() {
     assert!(read_inputs("pasted", mixed.as_bytes()).is_err());
 }
 
+/// Half of the texts were refused, and the second of two results was lost, because a line behind the rates was damaged.
+#[test]
+fn rates_are_read_wherever_a_text_ends_behind_them() {
+    let job =
+        |name: &str| format!("{}{}", announced(name, "randwrite", "psync", 512), result(name, "write", "0,10000,0,0"));
+    let groups = "\nRun status group 0 (all jobs):\n  WRITE: bw=39.1MiB/s (41.0MB/s), 39.1MiB/s-39.1MiB/s \
+                  (41.0MB/s-41.0MB/s), io=39.1MiB (41.0MB), run=1000-1000msec\n\nDisk stats (read/write):\n  sda: \
+                  ios=0/10000, merge=0/0, ticks=0/1000, in_queue=1000, util=99.20%\n";
+    let percentiles = "    clat percentiles (usec):\n     |  1.00th=[   60], 99.00th=[  150]\n  lat (usec)   : 100=90.00%, \
+                       250=10.00%\n";
+    let first = format!("{}{groups}", job("a")).replace("  cpu", &format!("{percentiles}  cpu"));
+    let text = format!("{first}\n{}{groups}", job("b"));
+    let behind_rates = |from: usize| from + text[from..].find("1000msec)\n").unwrap() + "1000msec)".len();
+    for end in behind_rates(0)..=text.len() {
+        for text in [text[..end].to_owned(), format!("{}\n", &text[..end])] {
+            let read = read_inputs("pasted", text.as_bytes()).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+            let rates = read.parts.iter().map(|part| {
+                let record::Input::Run(run) = &part.input else { panic!("no run") };
+                run.jobs[0].result.write.iops().round()
+            });
+            let results = 1 + usize::from(end >= behind_rates(first.len()));
+            assert_eq!(rates.collect::<Vec<_>>(), vec![10_000.0; results], "{text}");
+        }
+    }
+    let damaged = run(&first.replace("sys=2.00%", "sys=2"));
+    assert_eq!(damaged.jobs[0].result.write.latency.mean_ns, 100_000.0);
+    assert!(damaged.notes.iter().any(|note| note.text.contains("line 9 is damaged")), "{:?}", damaged.notes);
+}
+
+/// They were left out without a word, and the result after them began on a line of theirs.
+#[test]
+fn rates_without_the_line_that_begins_a_result_are_read_or_noted() {
+    let rates = "  read: IOPS=2893, BW=11.3MiB/s (11.8MB/s)(678MiB/60021msec)\n";
+    let short = format!("{}{rates}", announced("test", "randread", "posixaio", 32));
+    let whole = format!("{}{}", announced("test", "read", "posixaio", 1), result("test", "read", "10000,0,0,0"));
+    let text = format!("some words\n{}\n{short}\n# fio\n{whole}", rates.replace("2893", "1674"));
+    let read = read_inputs("pasted", text.as_bytes()).unwrap();
+    let of = |part: &record::InputResult| {
+        let record::Input::Run(run) = &part.input else { panic!("no run") };
+        (part.line, run.jobs[0].result.iops().round(), run.jobs[0].declared.iodepth)
+    };
+    assert_eq!(read.parts.iter().map(of).collect::<Vec<_>>(), [(4, 2893.0, 32), (8, 10_000.0, 1)]);
+    let record::Input::Run(first) = &read.parts[0].input else { panic!("no run") };
+    assert!(first.notes.iter().any(|note| note.text.contains("the rates on line 2,")), "{:?}", first.notes);
+}
+
+/// The line was refused because of the words behind its last number.
+#[test]
+fn numbers_with_remarks_behind_them_are_read() {
+    let whole = result("a", "write", "0,10000,0,0");
+    let text = whole.replace("stdev=10.00", "stdev=10.00      lat \u{603b}\u{5ef6}\u{8fdf}");
+    let text = text.replace(">=64=0.0%", ">=64=0.0%   all of them at one");
+    assert_eq!(run(&text).jobs, run(&whole).jobs);
+}
+
+/// The greater-than sign of `>=64` was taken for that of a quotation, and its line for another one.
+#[test]
+fn distributions_that_mails_wrapped_are_read() {
+    let whole = result("a", "write", "0,10000,0,0");
+    let text = whole.replace(", >=64=0.0%\n     issued", ",  \n=64=0.0% issued");
+    assert_eq!(run(&text).jobs[0].result.write.latency, run(&whole).jobs[0].result.write.latency);
+    assert_eq!(run(&text).jobs[0].result.depth, run(&whole).jobs[0].result.depth);
+}
+
 /// Refused as cut off, or left out beside another result: what is missing is not known without a header, and said.
 #[test]
 fn a_result_without_header_that_is_cut_off_is_read() {

@@ -1,6 +1,6 @@
 //! Tables that other programs print of devices and their times.
 
-use record::{CounterFormat, Figure, Input, InputError, Iostat, JobResult, Run, read_input, read_inputs};
+use record::{CounterFormat, Figure, Input, InputError, Iostat, IostatDevice, JobResult, Run, read_input, read_inputs};
 
 fn counters(text: &str) -> Iostat {
     match read_input("input", text.as_bytes(), None).unwrap_or_else(|error| panic!("{error}")) {
@@ -63,6 +63,35 @@ fn sar_has_intervals_of_devices() {
         (disks.len(), disks[0].name.as_str(), disks[0].above.as_slice()),
         (1, "nvme0n1", &["dm-0".to_owned()][..])
     );
+}
+
+/// Refused: no device stood below the names of the columns.
+#[test]
+fn tables_that_mails_wrapped_and_pages_spaced_are_read() {
+    let wrapped = "00:00:01          DEV       tps     rkB/s     wkB/s   areq-sz\naqu-sz     await     svctm     %util\n\
+                   00:05:01       dev7-0      1.74      0.92      6.02      4.00\n0.29    184.17     28.01      4.86\n\
+                   00:15:01       dev7-0      4.77      3.35     15.74      4.00\n0.53    119.11     14.67      7.00\n";
+    let iostat = counters(wrapped);
+    let device = &iostat.reports[1].devices[0];
+    assert_eq!((iostat.reports.len(), device.all.per_second, device.util), (2, Some(4.77), Some(0.07)));
+    let spaced = counters(&SAR.replace("%util\n", "%util\n\n").replace("40.00\n10", "40.00\n\n10"));
+    assert_eq!(spaced.reports[0].devices[0], IostatDevice { line: 5, ..counters(SAR).reports[0].devices[0].clone() });
+    let iostat = "Device:         rrqm/s   wrqm/s     r/s     w/s   rsec/s   wsec/s avgrq-sz avgqu-sz   await  svctm  %util\n\n\
+                  sdb               0.00     0.00    0.00    2.00     0.00     6.50     3.25     0.01    5.75   5.75   1.15\n";
+    assert_eq!(counters(iostat).reports[0].devices[0].write.per_second, Some(2.0));
+}
+
+/// sysstat 12.1.5 divided sizes of requests by 1,024 once too often.
+#[test]
+fn rates_and_sizes_that_contradict_each_other_are_noted() {
+    let text = |size: &str| {
+        format!(
+            "Device            r/s     w/s     rMB/s     wMB/s  rareq-sz  wareq-sz\nnvme0n1 0.00 31.00 0.00 248.00 0.00 {size}\n"
+        )
+    };
+    let notes = |size| counters(&text(size)).notes;
+    assert!(notes("4.00").iter().any(|note| note.contains("31.0 writes of 4 KiB on nvme0n1")), "{:?}", notes("4.00"));
+    assert!(!notes("8192.00").iter().any(|note| note.contains("disagree")));
 }
 
 #[test]

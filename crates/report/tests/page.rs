@@ -132,7 +132,11 @@ fn a_paced_mix_with_all_problems() {
     (job.result.errors, job.result.first_error) = (3, 5);
     let mut run = run(vec![direct_random_read(), job]);
     run.outcome = RunOutcome::Failed;
-    run.notes = vec![Note { job: Some("mix".to_owned()), text: "posixaio is done by io_uring.".to_owned() }];
+    run.notes = vec![Note {
+        job: Some("mix".to_owned()),
+        text: "posixaio is done by io_uring.".to_owned(),
+        ..record::Note::default()
+    }];
     assert_eq!(page(&run, 100), include_str!("expected/paced_mix.txt"));
 }
 

@@ -256,7 +256,7 @@ fn evidence(context: &RunContext<'_>, worker: &WorkerPlan) -> JobEvidence {
 fn notes(plan: &Plan, workers: &[WorkerPlan], finished: &[WorkerResult]) -> Vec<Note> {
     let mut notes = Vec::new();
     for job in &plan.jobs {
-        let mut note = |text: String| notes.push(Note { job: Some(job.name.clone()), text });
+        let mut note = |text: String| notes.push(Note { job: Some(job.name.clone()), text, ..Note::default() });
         let engine = job.engine.kind;
         if !job.has_queue() && job.pace.iodepth > 1 {
             note(format!(
@@ -271,7 +271,11 @@ fn notes(plan: &Plan, workers: &[WorkerPlan], finished: &[WorkerResult]) -> Vec<
     }
     notes.extend(finished.iter().filter(|end| end.errno() == 0).filter_map(|end| {
         let job = &plan.jobs[workers[end.number].job];
-        Some(Note { job: Some(job.name.clone()), text: depth_note(&depth_search(job, end)?, job.depth()) })
+        Some(Note {
+            job: Some(job.name.clone()),
+            text: depth_note(&depth_search(job, end)?, job.depth()),
+            ..Note::default()
+        })
     }));
     notes
 }

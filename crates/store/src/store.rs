@@ -59,9 +59,12 @@ impl RunStore {
         let refused = |reason: String, remedy| Error::new(Path::new(name), Reason::Refused(reason), remedy);
         let run = match read_input(name, bytes, number) {
             Ok(Input::Run(run)) => run,
-            Ok(Input::Iostat(_)) => {
+            Ok(Input::Iostat(counters)) => {
                 let remedy = "import the output of fio or of fathom";
-                return Err(refused("the output of iostat is not a run".to_owned(), remedy.to_owned()));
+                return Err(refused(
+                    format!("the output of {} is not a run", counters.format.name()),
+                    remedy.to_owned(),
+                ));
             }
             Err(error) => {
                 let reason = format!("line {}, character {}: {}", error.line, error.column, error.what);

@@ -241,7 +241,9 @@ pub(super) fn busy_beyond(seen: &Observation) -> Option<Finding> {
     let (busy, implied) = (seen.busy?, seen.implied_in_flight()?);
     let is_made = |known: KnownFigure| known.source == EvidenceSource::LittlesLaw;
     let stated = !seen.iops.is_some_and(is_made) && !seen.latency_ns.is_some_and(is_made);
-    (stated && busy.low > SLACK * implied.high && busy.low - implied.high > LEAST).then(|| {
+    // Requests that end later, or never, have no latency yet.
+    let is_counted = seen.in_flight.is_some_and(|counted| counted.low > SLACK * implied.high);
+    (stated && !is_counted && busy.low > SLACK * implied.high && busy.low - implied.high > LEAST).then(|| {
         Finding::new(Code::UtilContradicted, Severity::Warning)
             .with_figure(Quantity::BusyShare, busy)
             .with_figure(Quantity::InFlightImplied, implied)

@@ -38,6 +38,8 @@ pub(crate) fn engine_not_asynchronous(facts: Facts<'_>) -> Option<Finding> {
 fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
     /// Fraction of the time that counts as all of it; the rest is the loop itself.
     const ALL: f64 = 0.8;
+    /// Operations that a worker has at the device from which it does not wait for each of them.
+    const QUEUED: f64 = 2.0;
     let (declared, result) = (facts.declared(), facts.result());
     let submitting: f64 = result.kinds().map(|(_, kind)| kind.submission.sum_ns()).sum();
     // Operations that are submitted together wait together, and each counts the whole wait.
@@ -47,6 +49,14 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
     // A CPU that was busy all that time did not wait.
     let waits = fraction >= ALL && result.cpu_share() < fraction - 0.2;
     (declared.queues && declared.iodepth_effective > 1 && facts.has_device() && waits).then(|| {
+        if let Some(in_flight) =
+            at_device(facts).filter(|at_device| *at_device >= QUEUED * f64::from(facts.job.workers))
+        {
+            return Finding::new(Code::DeviceBound, Severity::Info)
+                .with(Quantity::InFlightAsked, facts.asked(), facts.depth_source())
+                .with(Quantity::InFlightAchieved, in_flight, EvidenceSource::DiskCounters)
+                .with(Quantity::SubmissionShare, fraction, EvidenceSource::Counters);
+        }
         let iodepth = declared.iodepth.into();
         let remedy = match declared.known_direct() {
             // Another engine would wait too, if this one can queue whatever the target.
@@ -60,6 +70,16 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
             .with(Quantity::SubmissionShare, fraction, EvidenceSource::Counters)
             .remedy(remedy)
     })
+}
+
+/// Returns the mean number of operations that the busiest device had in flight, by its counters; `None` where they are of
+/// jobs that ran one after the other.
+fn at_device(facts: Facts<'_>) -> Option<f64> {
+    let run = facts.run;
+    let elapsed_ns = run.jobs.iter().map(|job| job.result.elapsed_ns()).max().filter(|ns| *ns > 0)?;
+    let ticks_ms = run.disks.iter().map(|disk| disk.read_ticks_ms + disk.write_ticks_ms).max()?;
+    let together = run.jobs.iter().all(|job| job.group == facts.job.group);
+    together.then(|| ticks_ms as f64 * 1e6 / elapsed_ns as f64)
 }
 
 /// Returns what limited the run. There is always an answer, even if only that the limit is unknown.

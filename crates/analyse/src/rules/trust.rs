@@ -64,7 +64,7 @@ pub(crate) fn several_runs(facts: Facts<'_>) -> Option<Finding> {
 /// random reads.
 pub(crate) fn page_cache(facts: Facts<'_>) -> Option<Finding> {
     let read = &facts.result().read;
-    if facts.declared().direct || !facts.has_device() || read.ios == 0 {
+    if is_direct(facts) || !facts.has_device() || read.ios == 0 {
         return None;
     }
     let remedy = if is_unknown(facts) { Remedy::DirectUnlessGiven } else { Remedy::Direct };
@@ -89,14 +89,16 @@ pub(crate) fn page_cache(facts: Facts<'_>) -> Option<Finding> {
 /// Checks for writes that ended in memory, unless device counters show that nearly all of them reached the device.
 pub(crate) fn buffered_writes(facts: Facts<'_>) -> Option<Finding> {
     let write = &facts.result().write;
-    if facts.declared().direct || facts.declared().syncs || !facts.has_device() || write.ios == 0 || write.bytes == 0 {
+    if is_direct(facts) || facts.declared().syncs || !facts.has_device() || write.ios == 0 || write.bytes == 0 {
         return None;
     }
     let device_bytes =
         device_bytes(facts, |disk| (disk.write_ios, disk.write_sectors), |cache| cache.written_back_bytes);
     let job_bytes: u64 = facts.run.jobs.iter().map(|job| job.result.write.bytes).sum();
-    // If it is unknown whether the page cache was bypassed, only device counters show that it was not.
-    let unknown = is_unknown(facts) && device_bytes.is_none();
+    // If it is unknown whether the page cache was bypassed, only counters and times that no device reaches show that it
+    // was not.
+    let is_memory = is_faster_than_devices(facts) || few_requests(facts);
+    let unknown = is_unknown(facts) && device_bytes.is_none() && !is_memory;
     if unknown || device_bytes.is_some_and(|bytes| bytes as f64 >= 0.9 * job_bytes as f64) {
         return None;
     }
@@ -105,6 +107,28 @@ pub(crate) fn buffered_writes(facts: Facts<'_>) -> Option<Finding> {
         .with(Quantity::DeviceBytes, device_bytes.map(|bytes| bytes as f64), device_source(facts))
         .remedy(if is_unknown(facts) { Remedy::SyncAtEndUnlessDirect } else { Remedy::SyncAtEnd });
     Some(finding)
+}
+
+/// Reports whether writes that wait for each other took less time than those of the fastest devices.
+fn is_faster_than_devices(facts: Facts<'_>) -> bool {
+    const DEVICE_NS_MIN: f64 = 5_000.0;
+    let write = &facts.result().write;
+    let mean_ns = write.service.mean_ns.max(write.latency.mean_ns);
+    !facts.declared().queues && mean_ns > 0.0 && mean_ns < DEVICE_NS_MIN
+}
+
+/// Reports whether all devices together completed and merged fewer than half as many writes as jobs issued, each of which
+/// would be a request at least.
+fn few_requests(facts: Facts<'_>) -> bool {
+    let disks = &facts.run.disks;
+    let requests = |disk: &DiskUse| disk.write_ios + disk.write_merges;
+    let written: u64 = facts.run.jobs.iter().map(|job| job.result.write.ios).sum();
+    are_counted(facts, |disk| disk.write_ios > 0) && disks.iter().map(requests).sum::<u64>() < written / 2
+}
+
+/// Reports whether operations are known to bypass the page cache.
+fn is_direct(facts: Facts<'_>) -> bool {
+    facts.declared().known_direct() == Some(true)
 }
 
 /// Reports whether the source leaves `direct` unknown.
@@ -129,21 +153,28 @@ fn device_bytes(
     if let Some(model) = facts.run.model.as_ref().filter(|model| !model.page_caches.is_empty()) {
         return Some(model.page_caches.iter().map(modelled).sum());
     }
+    let is_whole = |disk: &DiskUse| matches!(pick(disk), (0, _) | (_, 1..));
+    are_counted(facts, is_whole).then(|| facts.run.disks.iter().map(|disk| pick(disk).1 * SECTOR_BYTES).sum())
+}
+
+/// Reports whether the devices of all hosts have counters, as a condition says, over all the time.
+fn are_counted(facts: Facts<'_>, is_whole: impl Fn(&DiskUse) -> bool) -> bool {
     let disks = &facts.run.disks;
     // The counters of some hosts say nothing about the bytes of all.
     let counted =
         |host: &str| disks.iter().any(|disk| disk.name.strip_prefix(host).is_some_and(|rest| rest.starts_with(':')));
     if facts.run.fleet.as_ref().is_some_and(|fleet| fleet.members.iter().any(|member| !counted(&member.hostname))) {
-        return None;
+        return false;
     }
     // fio samples the counters every quarter of a second, but not at the end.
     let longest_ns = facts.run.jobs.iter().map(|job| job.result.elapsed_ns() as f64).fold(0.0, f64::max);
     let seen = facts.run.tool.name != "fio" || longest_ns >= COUNTERS_NS;
     // Linux counts no operations of RAM disks.
     let counts = |disk: &DiskUse| !disk.name.rsplit(':').next().is_some_and(is_ram_disk);
-    let complete = |disk: &DiskUse| seen && counts(disk) && matches!(pick(disk), (0, _) | (_, 1..));
-    (!disks.is_empty() && disks.iter().all(complete))
-        .then(|| disks.iter().map(|disk| pick(disk).1 * SECTOR_BYTES).sum())
+    // Nor any of a device whose `iostats` are off.
+    let is_kept =
+        disks.iter().any(|disk| disk.read_ios + disk.write_ios + disk.read_ticks_ms + disk.write_ticks_ms > 0);
+    seen && is_kept && disks.iter().all(|disk| counts(disk) && is_whole(disk))
 }
 
 /// Reports whether a device is a RAM disk: `ram0`.

@@ -212,7 +212,7 @@ fn to_save(
     }
     if !is_complete {
         let text = "steps that were done by an earlier command are in suite.json alone";
-        run.notes.push(Note { job: None, text: text.to_owned() });
+        run.notes.push(Note { text: text.to_owned(), ..Note::default() });
     }
     run.outcome = match document.finished {
         false => record::RunOutcome::Interrupted,

@@ -124,7 +124,7 @@ fn take_mixed(entry: &mut JobEntry, globals: &TypedGlobals<'_>) -> Option<Note> 
         Some(DataKind::Trim) => &mut entry.trim,
         Some(DataKind::Read) | None => &mut entry.read,
     } = mixed;
-    Some(Note { job: Some(entry.jobname.clone()), text: mixed_note(kind) })
+    Some(Note { job: Some(entry.jobname.clone()), text: mixed_note(kind), ..Note::default() })
 }
 
 /// Returns the requested jobs. Clones that were not merged are consecutive entries of one name.
@@ -205,7 +205,7 @@ fn result(
     }
     let name = servers.job_name(&entry);
     let steady = entry.steadystate.as_ref().map(steady);
-    let note_of = |text: String| Note { job: Some(name.clone()), text };
+    let note_of = |text: String| Note { job: Some(name.clone()), text, ..Note::default() };
     let notes = [
         merged.has_sections.then(|| note_of(MERGED.to_owned())),
         steady.as_ref().map(|steady| note_of(steady.fio_note())),

@@ -4,10 +4,10 @@ mod dd;
 mod formats;
 mod pattern;
 
-use super::stated::{StatedLoad, input, mean_of, result};
+use super::stated::{self, StatedLoad, mean_of, result};
 use super::text::InputText;
-use super::{InputError, InputResult};
-use crate::{DataKind, JobResult, LatencyStats};
+use super::{InputError, InputResult, of_run};
+use crate::{DataKind, JobResult, LatencyStats, Note};
 use formats::{BenchFormat, FORMATS, Role};
 use pattern::Field;
 
@@ -23,13 +23,22 @@ pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
     let line = results.first().map_or(0, |result| result.line);
     let programs: Vec<&str> = results.iter().map(|result| result.program).collect();
     let is_one = programs.iter().all(|program| *program == programs[0]);
-    let mut jobs: Vec<JobResult> = Vec::new();
+    let (mut jobs, mut of_jobs): (Vec<JobResult>, Vec<Note>) = (Vec::new(), Vec::new());
     for result in results {
         let number = jobs.len();
         let (job, of_job) = result.job(number, is_one);
+        of_jobs.extend(of_job.into_iter().map(|text| Note {
+            job: Some(job.name.clone()),
+            text,
+            result: Some(job.number),
+        }));
         jobs.push(job);
-        notes.extend(of_job);
     }
+    // What holds for several results is said once.
+    let texts: Vec<String> = of_jobs.iter().map(|note| note.text.clone()).collect();
+    let is_common = |text: &str| jobs.len() == 1 || texts.iter().filter(|other| *other == text).count() > 1;
+    let (common, of_jobs): (Vec<Note>, Vec<Note>) = of_jobs.into_iter().partition(|note| is_common(&note.text));
+    notes.extend(common.into_iter().map(|note| note.text));
     if jobs.len() > 1 {
         notes.push("each result counts alone, and they are not added up".to_owned());
     }
@@ -40,7 +49,9 @@ pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
         }
     }
     let tool = if is_one { programs.first().copied().unwrap_or_default() } else { "several programs" };
-    Ok(vec![InputResult { line: line + 1, input: input(tool, jobs, &known) }])
+    let mut run = stated::run(tool, jobs, &known);
+    run.notes.extend(of_jobs);
+    Ok(vec![InputResult { line: line + 1, input: of_run(run) }])
 }
 
 fn results(text: &InputText) -> (Vec<BenchResult>, Vec<String>) {
@@ -71,6 +82,10 @@ struct BenchFigures {
     mean_s: f64,
     min_s: f64,
     max_s: f64,
+    deviation_s: f64,
+    /// Unit of the last printed digit of the rates.
+    iops_step: f64,
+    bytes_step: f64,
     /// Percent and seconds.
     percentiles: Vec<(f64, f64)>,
 }
@@ -154,6 +169,10 @@ impl BenchResult {
         }
         let in_flight = self.depth.map(|depth| depth * workers);
         self.share_latency(&mut notes);
+        let slowest_s = self.figures.iter().filter(|of| of.deviation_s > 0.0).map(|of| of.max_s).fold(0.0, f64::max);
+        if slowest_s > 0.0 {
+            notes.push(format!("the slowest took {}", units::Nanos::new((slowest_s * 1e9).round() as u64)));
+        }
         let [read, write] = [BenchKind::Read, BenchKind::Write].map(|kind| self.of(kind).clone());
         let is_used = |f: &BenchFigures| f.iops > 0.0 || f.bytes_per_second > 0.0;
         let rw = match (self.is_random, is_used(&read), is_used(&write)) {
@@ -223,6 +242,9 @@ impl BenchResult {
 
     /// Computes rates from counts and times, and bytes from rates and sizes.
     fn complete_rates(&mut self) {
+        if self.is_serial && self.block_bytes.is_none() {
+            self.block_bytes = self.figures.iter().find_map(BenchFigures::block_bytes);
+        }
         let (seconds, block) = (self.seconds.unwrap_or(0.0), self.block_bytes.unwrap_or(0.0));
         let pace = self.pace.unwrap_or(0.0);
         if !self.figures.iter().any(|f| f.iops > 0.0 || f.mean_s > 0.0) && pace > 0.0 {
@@ -243,6 +265,12 @@ impl BenchResult {
             }
             if figures.iops == 0.0 && figures.mean_s > 0.0 && block > 0.0 {
                 figures.iops = figures.bytes_per_second / block;
+            }
+            // Of thousands of requests per second fewer digits are printed than of their bytes.
+            let made = if block > 0.0 { figures.bytes_per_second / block } else { 0.0 };
+            let is_finer = figures.bytes_step * figures.iops < figures.iops_step * figures.bytes_per_second;
+            if is_finer && figures.mean_s == 0.0 && (made - figures.iops).abs() <= figures.iops_step {
+                figures.iops = made;
             }
             // Programs round their MB/s, and count in units of their own. Others than these differ by more.
             let made = figures.iops * block;
@@ -323,11 +351,21 @@ impl BenchResult {
 }
 
 impl BenchFigures {
+    /// Returns the only power of two that agrees with both rates as the size of a request.
+    fn block_bytes(&self) -> Option<f64> {
+        let half = |step: f64| step / 2.0;
+        let least = (self.bytes_per_second - half(self.bytes_step)) / (self.iops + half(self.iops_step));
+        let most = (self.bytes_per_second + half(self.bytes_step)) / (self.iops - half(self.iops_step));
+        let mut sizes = (9..=24).map(|power| f64::from(1 << power)).filter(|size| (least..=most).contains(size));
+        sizes.next().filter(|_| sizes.next().is_none())
+    }
+
     fn latency(&self) -> LatencyStats {
         let ns = |seconds: f64| (seconds * 1e9).round();
         LatencyStats {
             min_ns: ns(self.min_s) as u64,
             max_ns: ns(self.max_s) as u64,
+            stddev_ns: ns(self.deviation_s),
             quoted: self.percentiles.iter().map(|(percent, seconds)| (*percent, ns(*seconds) as u64)).collect(),
             ..mean_of(1, self.mean_s * 1e9)
         }
@@ -399,9 +437,14 @@ impl BenchResult {
                 let value = number()?;
                 let figures = self.of_mut(kind);
                 match figure {
-                    "iops" => figures.iops = value,
+                    "iops" => (figures.iops, figures.iops_step) = (value, pattern::step(text, value)),
                     "count" => figures.count = value,
-                    "bw" => figures.bytes_per_second = value,
+                    "bw" => (figures.bytes_per_second, figures.bytes_step) = (value, pattern::step(text, value)),
+                    // YABS counts 1,000 KiB as a megabyte.
+                    "kib_rate" => {
+                        (figures.bytes_per_second, figures.bytes_step) = (value * 1.024, pattern::step(text, value));
+                    }
+                    "deviation" => figures.deviation_s = value,
                     "mean" => figures.mean_s = value,
                     "min" => figures.min_s = value,
                     "max" => figures.max_s = value,

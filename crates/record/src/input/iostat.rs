@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
+use units::significant;
 
 use crate::input::text::InputText;
 
@@ -70,6 +71,32 @@ impl Iostat {
     /// Iterates over reports of intervals, without averages since boot.
     pub fn intervals(&self) -> impl Iterator<Item = &IostatReport> {
         self.reports.iter().filter(|report| !report.since_boot)
+    }
+
+    /// Describes the first rates of bytes that rates and sizes of requests contradict, as some versions print them.
+    pub(crate) fn contradiction(&self) -> Option<String> {
+        const APART: std::ops::RangeInclusive<f64> = 0.5..=2.0;
+        /// Last digits from which rounding matters less than that.
+        const DIGITS: f64 = 10.0;
+        let devices = self.reports.iter().flat_map(|report| &report.devices);
+        let mut kinds = devices.flat_map(|device| [(device, "reads", device.read), (device, "writes", device.write)]);
+        kinds.find_map(|(device, name, kind)| {
+            let (rate, size, bytes) = (kind.per_second?, kind.request_bytes?, kind.bytes_per_second?);
+            let step = 0.1_f64.powi(device.decimals as i32);
+            let are_exact =
+                rate >= DIGITS * step && size >= DIGITS * step * 1024.0 && bytes >= DIGITS * step * 1_048_576.0;
+            let words = |bytes: f64| units::Bytes::new(bytes as u64);
+            (are_exact && !APART.contains(&(rate * size / bytes))).then(|| {
+                format!(
+                    "figures disagree: {} {name} of {} on {} make {}/s, but {}/s are printed",
+                    significant(rate, 3),
+                    words(size),
+                    device.name,
+                    words(rate * size),
+                    words(bytes)
+                )
+            })
+        })
     }
 }
 

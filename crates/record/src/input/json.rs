@@ -164,8 +164,8 @@ fn repeats(text: &InputText, document: JsonInput, body: &str) -> Result<Vec<Inpu
 /// Returns the note about earlier reports on the same run.
 pub(super) fn last_of(count: usize, line: usize) -> Note {
     Note {
-        job: None,
         text: format!("of {count} accounts of this run the last one was read, which begins on line {}", line + 1),
+        ..Note::default()
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) mod syncs;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::text::{CUT_LINE, InputText};
+use super::text::{CUT_LINE, InputText, line_number};
 use super::{InputError, json};
 use super::{is_header, is_of_result, is_result};
 use crate::{
@@ -63,6 +63,9 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
             processes.push(process);
             section = NormalSection::Result;
             begins_run
+        } else if section == NormalSection::Head && !begins.is_empty() && headless::is_rates(line) {
+            section = NormalSection::Result;
+            false
         } else {
             started |= line.starts_with("Starting ") || line.starts_with("fio-");
             if line.starts_with(GROUP) && section == NormalSection::Result {
@@ -142,6 +145,7 @@ pub(super) fn read(text: &InputText, announced: Range<usize>, lines: Range<usize
             match reader.line(line) {
                 Err(_) if line.may_be_cut() => reader.is_cut = true,
                 Err(_) if line.is_elided() => {}
+                Err(error) if line.is_last() || !reader.needs(line) => reader.leave_out(line, &error),
                 read => read?,
             }
         }
@@ -176,6 +180,24 @@ impl NormalReader {
         Ok(())
     }
 
+    /// Reports whether a line says of which job a result is, or has its rates or a mean latency.
+    fn needs(&self, line: NormalLine<'_>) -> bool {
+        let is_latency = || ["slat", "clat", "lat"].iter().any(|word| line.text.starts_with(word));
+        let has_mean = || is_latency() && line.text.contains("avg=");
+        let in_result = self.section == NormalSection::Result;
+        is_header(line.text) || is_result(line.text) || in_result && (headless::is_rates(line.text) || has_mean())
+    }
+
+    /// Notes a line whose figures are damaged.
+    fn leave_out(&mut self, line: NormalLine<'_>, error: &InputError) {
+        let job = self.blocks.last().filter(|_| self.section == NormalSection::Result);
+        self.notes.push(Note {
+            job: job.map(|block| block.result.name.clone()),
+            text: format!("line {} is damaged, and left out: {}", line_number(line.index), error.what),
+            result: job.map(|_| self.blocks.len() as u32 - 1),
+        });
+    }
+
     fn section_line(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let text = line.text;
         match self.section {
@@ -183,6 +205,16 @@ impl NormalReader {
                 if let Some(last) = self.headers.last_mut() {
                     last.clones = true;
                 }
+            }
+            // The line that begins a result was left out.
+            NormalSection::Head if headless::is_rates(text) && !self.headers.is_empty() => {
+                let header = self.headers.last().map(|header| (header.name.clone(), header.group));
+                let (name, group) = header.unwrap_or_default();
+                let mut block = NormalBlock::default();
+                block.begins = line.index;
+                block.result = JobResult { name, group, workers: 1, ..JobResult::default() };
+                block.line(line)?;
+                self.begin_block(block);
             }
             NormalSection::Head => {
                 if let Some(version) = text.strip_prefix("fio-").filter(|rest| rest.starts_with(char::is_numeric)) {
@@ -195,7 +227,7 @@ impl NormalReader {
                 }
             }
             NormalSection::Groups | NormalSection::Disks if text.starts_with("note: ") => {
-                self.notes.push(Note { job: None, text: text["note: ".len()..].to_owned() });
+                self.notes.push(Note { text: text["note: ".len()..].to_owned(), ..Note::default() });
             }
             NormalSection::Groups => {
                 if let (Some((kind, quotes)), Some(group)) = (closing::group(line)?, self.groups.last_mut()) {
@@ -248,20 +280,17 @@ impl NormalReader {
         self.blocks.last().filter(|last| ends_here && !last.is_counted())
     }
 
-    /// Reports whether a result has the rate and latencies of all kinds of its job, although the text ends within it, or at
-    /// least a rate if no header says which kinds there are.
+    /// Reports whether a result has the rates of all kinds of its job, although the text ends within it, or of any kind if
+    /// no header says which kinds there are.
     fn has_all_kinds(&self, block: &NormalBlock) -> bool {
         if self.headers.is_empty() {
             return block.has_transfers();
         }
         let is_own = |header: &&NormalHeader| header.group == block.result.group;
-        let kinds = self.headers.iter().filter(is_own).map(|header| fio::only_kind(&header.declared.rw));
-        let has = |kind| {
-            let result = block.measured().kind(kind);
-            result.runtime_ns > 0 && (result.service.mean_ns > 0.0 || result.latency.mean_ns > 0.0)
-        };
-        let mut kinds = kinds.peekable();
-        kinds.peek().is_some() && kinds.all(|kind| kind.is_some_and(has))
+        let issues = |kind| self.headers.iter().filter(is_own).any(|header| header.issues(kind));
+        let mut kinds = DataKind::ALL.into_iter().filter(|&kind| issues(kind)).peekable();
+        let has = |kind| block.mixed || block.measured().kind(kind).runtime_ns > 0;
+        kinds.peek().is_some() && kinds.all(has)
     }
 
     /// Adds what is missing of a report that is cut off to its notes. Refuses one without a complete result.
@@ -283,28 +312,36 @@ impl NormalReader {
         if self.groups.is_empty() && self.is_excerpt(text, end) {
             let cut_line = self.is_cut.then_some(CUT_LINE);
             let notes = std::iter::once(EXCERPT).chain(cut_line);
-            self.notes.extend(notes.map(|text| Note { job: None, text: text.to_owned() }));
+            self.notes.extend(notes.map(|text| Note { text: text.to_owned(), ..Note::default() }));
             return Ok(());
         }
-        if let Some((cut, is_whole)) =
-            self.cut_block(text, end).map(|block| (block.result.name.clone(), self.has_all_kinds(block)))
+        let is_timed = |block: &NormalBlock| {
+            let mut used = block.measured().kinds().filter(|(_, result)| result.runtime_ns > 0);
+            used.all(|(_, result)| result.service.mean_ns > 0.0 || result.latency.mean_ns > 0.0)
+        };
+        let cut = self.cut_block(text, end);
+        if let Some((cut, is_whole, is_timed)) =
+            cut.map(|block| (block.result.name.clone(), self.has_all_kinds(block), is_timed(block)))
         {
             if let Some(before) = self.before.take() {
                 *self = *before;
                 let text = "the last report is cut off: the one before it was read".to_owned();
-                self.notes.push(Note { job: None, text });
+                self.notes.push(Note { text, ..Note::default() });
             } else if is_whole {
                 let text = match self.headers.is_empty() {
                     true => format!("the result of `{cut}` is cut off: other kinds of operations may be missing"),
-                    false => format!("the result of `{cut}` is cut off behind its latencies"),
+                    false => {
+                        let last = if is_timed { "latencies" } else { "rates" };
+                        format!("the result of `{cut}` is cut off behind its {last}")
+                    }
                 };
-                self.notes.push(Note { job: None, text });
+                self.notes.push(Note { text, ..Note::default() });
             } else if self.blocks.len() == 1 {
                 return cut_off(&format!("the output is cut off within the result of `{cut}`"), REMEDY);
             } else {
                 self.blocks.pop();
                 let text = format!("the result of `{cut}` is cut off, and left out");
-                self.notes.push(Note { job: None, text });
+                self.notes.push(Note { text, ..Note::default() });
             }
         }
         // Groups have no status after the total of fio's client.
@@ -315,7 +352,7 @@ impl NormalReader {
             group.is_some_and(|group| used.all(|(kind, _)| group.kinds.contains(&kind)))
         };
         if !self.blocks.iter().filter(of_servers).all(has_status) {
-            self.notes.push(Note { job: None, text: EXCERPT.to_owned() });
+            self.notes.push(Note { text: EXCERPT.to_owned(), ..Note::default() });
         }
         let last = NormalLine::of(text, end.saturating_sub(1));
         let recognised = |line: NormalLine<'_>| match self.section {
@@ -325,7 +362,7 @@ impl NormalReader {
         };
         let is_part = !last.text.is_empty() && last.source.line(last.index).starts_with("  ") && !recognised(last);
         if last.may_be_cut() && (self.is_cut || is_part) {
-            self.notes.push(Note { job: None, text: CUT_LINE.to_owned() });
+            self.notes.push(Note { text: CUT_LINE.to_owned(), ..Note::default() });
         }
         Ok(())
     }
@@ -393,7 +430,7 @@ impl NormalReader {
             let rest = workers.saturating_sub(headers.len() as u32 - cloned);
             if cloned > 1 {
                 let text = format!("fio does not say how {workers} workers divide over the jobs of group {group}");
-                self.notes.push(Note { job: None, text });
+                self.notes.push(Note { text, ..Note::default() });
             }
             for header in headers.iter_mut().filter(|header| header.clones) {
                 header.declared.numjobs = (rest / cloned).max(1);
@@ -450,7 +487,8 @@ impl NormalReader {
             .filter(|_| header.is_some())
         });
         notes.extend(block.result.steady.as_ref().map(SteadyRecord::fio_note));
-        self.notes.extend(notes.into_iter().map(|text| Note { job: Some(name.clone()), text }));
+        let note_of = |text: String| Note { job: Some(name.clone()), text, result: Some(number as u32) };
+        self.notes.extend(notes.into_iter().map(note_of));
 
         let mut job = block.result;
         job.number = number as u32;

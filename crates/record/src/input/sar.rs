@@ -25,6 +25,9 @@ struct SarHead {
     /// Time at the start of the interval; `None` above averages.
     second: Option<f64>,
     names: Vec<String>,
+    /// Number of values on the first line of a row, if rows were wrapped as the names are.
+    wrapped: Option<usize>,
+    has_rows: bool,
 }
 
 impl SarHead {
@@ -41,7 +44,29 @@ impl SarHead {
             is_device_last,
             second,
             names: names.iter().map(|name| (*name).to_owned()).collect(),
+            wrapped: None,
+            has_rows: false,
         })
+    }
+
+    /// Takes the names on the line below it, if they were wrapped.
+    fn continued(mut self, below: &str) -> Self {
+        let more: Vec<&str> = below.split_whitespace().collect();
+        let are_names = !more.is_empty() && more.iter().all(|word| columns::is_column(word));
+        self.wrapped = (are_names && !self.is_device_last).then_some(self.names.len());
+        if self.wrapped.is_some() {
+            self.names.extend(more.into_iter().map(str::to_owned));
+        }
+        self
+    }
+
+    /// Returns a row together with the line below it, if that has the rest of its values.
+    fn joined(&self, line: &str, below: &str) -> Option<String> {
+        let first = self.wrapped?;
+        let is_rest = below.split_whitespace().all(|word| columns::number(word).is_some())
+            && below.split_whitespace().count() + first == self.names.len();
+        let is_row = self.row(line).is_some_and(|row| row.values.len() == first);
+        (is_rest && is_row).then(|| format!("{line} {below}"))
     }
 
     /// Splits a row into its time, device and values; `None` for a line that is no row, complete or cut off.
@@ -98,7 +123,16 @@ pub(super) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError> {
     let mut reader = SarReader::default();
     reader.iostat.format = CounterFormat::Sar;
     let last = (0..text.len()).rfind(|&index| !text.line(index).trim().is_empty());
-    for (index, line) in text.lines().enumerate() {
+    let mut lines = text.lines().enumerate().peekable();
+    while let Some((index, line)) = lines.next() {
+        let below = lines.peek().map_or("", |(_, below)| *below);
+        let joined = reader.head.as_ref().and_then(|head| head.joined(line, below));
+        let line = joined
+            .as_deref()
+            .inspect(|_| {
+                let _ = lines.next();
+            })
+            .unwrap_or(line);
         let mut banner = Iostat::default();
         if take_banner(&mut banner, line) {
             if reader.is_titled || reader.iostat.host.as_ref().is_some_and(|host| Some(host) != banner.host.as_ref()) {
@@ -109,11 +143,16 @@ pub(super) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError> {
             if reader.is_titled {
                 reader.end_block();
             }
+            let head = head.continued(below);
+            if head.wrapped.is_some() {
+                lines.next();
+            }
             (reader.head, reader.when) = (Some(head), None);
         } else if line.trim().is_empty() {
-            reader.head = None;
+            // A page may have empty lines between the names and the rows.
+            reader.head.take_if(|head| head.has_rows);
         } else if !is_elision(line) && !is_comment(line) {
-            match reader.row(text, index) {
+            match reader.row(text, index, line) {
                 Ok(true) => {}
                 Ok(false) => {
                     reader.head = None;
@@ -165,8 +204,7 @@ impl SarReader {
     }
 
     /// Takes a row; `false` for a line that is none.
-    fn row(&mut self, text: &InputText, index: usize) -> Result<bool, InputError> {
-        let line = text.line(index);
+    fn row(&mut self, text: &InputText, index: usize, line: &str) -> Result<bool, InputError> {
         let Some(head) = &mut self.head else { return Ok(false) };
         let Some(row) = head.row(line) else { return Ok(false) };
         if row.values.len() != head.names.len() {
@@ -190,6 +228,7 @@ impl SarReader {
             device.decimals = decimals;
             columns::set(&mut device, name, figure);
         }
+        head.has_rows = true;
         if row.is_average {
             self.averages.push(device);
             return Ok(true);

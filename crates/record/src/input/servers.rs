@@ -95,6 +95,7 @@ fn join(run: &mut Run, mut other: Run, server: u32) {
     name_jobs(&mut other, server);
     let known = run.jobs.len() as u32;
     other.jobs.iter_mut().for_each(|job| job.number += known);
+    other.notes.iter_mut().filter_map(|note| note.result.as_mut()).for_each(|number| *number += known);
     run.jobs.append(&mut other.jobs);
     run.asked.append(&mut other.asked);
     run.disks.append(&mut other.disks);

@@ -114,7 +114,7 @@ pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputEr
     for index in lines {
         let job = match TerseFields::of(text, index).and_then(|mut fields| fields.job(&mut run)) {
             Err(_) if text.may_be_cut(index) && !run.jobs.is_empty() => {
-                run.notes.push(Note { job: None, text: CUT_LINE.to_owned() });
+                run.notes.push(Note { text: CUT_LINE.to_owned(), ..Note::default() });
                 break;
             }
             job => job?,
@@ -129,7 +129,7 @@ pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputEr
         let is_idle = job.result.kinds().all(|(_, kind)| kind.ios == 0);
         let no_discards = (is_idle && fields(text.line(index))[0] == "3").then_some(NO_DISCARDS);
         for note in std::iter::once(NOTE).chain(no_discards) {
-            let note = Note { job: Some(job.name.clone()), text: note.to_owned() };
+            let note = Note { job: Some(job.name.clone()), text: note.to_owned(), result: Some(job.number) };
             // Clones have one name.
             if !run.notes.contains(&note) {
                 run.notes.push(note);
@@ -213,7 +213,7 @@ impl<'a> TerseFields<'a> {
             job.quotes.extend(quotes);
         }
         if self.layout.is_unified() {
-            run.notes.push(Note { job: Some(job.name.clone()), text: fio::mixed_note(None) });
+            run.notes.push(Note { job: Some(job.name.clone()), text: fio::mixed_note(None), result: Some(job.number) });
         } else if self.layout.printed > self.layout.kinds {
             // The kinds above, as one.
             self.direction(DataKind::Read)?;
@@ -231,7 +231,7 @@ impl<'a> TerseFields<'a> {
         let runtimes_ns = result.kinds().map(|(_, kind)| kind.runtime_ns);
         let wall_ns = if reads_back { runtimes_ns.sum() } else { runtimes_ns.max().unwrap_or(0) };
         if reads_back {
-            run.notes.push(Note { job: Some(job.name.clone()), text: READS_BACK.to_owned() });
+            run.notes.push(Note { job: Some(job.name.clone()), text: READS_BACK.to_owned(), result: Some(job.number) });
         }
         (result.runtime_ns, result.workers) = (wall_ns, 1);
         let depth = fio::Depth::of(&depths, result, None);

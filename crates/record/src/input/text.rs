@@ -382,8 +382,9 @@ pub(super) fn continues(before: &str, line: &str) -> bool {
     if !is_of_fio || is_header(line) || is_result(line) {
         return false;
     }
-    // A fraction of a class, `>=64=0.0%`, or a percentile, `99.95th=[15680]`.
-    let is_class = line.starts_with(">=") || key.parse::<u32>().is_ok();
+    // A fraction of a class, `>=64=0.0%`, whose `>` may be taken for that of a quotation, or a percentile,
+    // `99.95th=[15680]`.
+    let is_class = line.starts_with(">=") || line.starts_with("=64=") || key.parse::<u32>().is_ok();
     let is_percentile = key.strip_suffix("th").is_some_and(|percent| percent.parse::<f64>().is_ok());
     match before.starts_with('|') {
         true => is_percentile,

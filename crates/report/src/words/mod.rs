@@ -333,7 +333,8 @@ fn comparison(option: &str, value: u64) -> String {
 fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -> String {
     match *remedy {
         Remedy::QueueingEngine { iodepth } if finding.code == Code::EngineNotAsynchronous => {
-            format!("Use ioengine=io_uring to have {iodepth} in flight, or numjobs={iodepth} with iodepth=1.")
+            let total = finding.value(Quantity::InFlightAsked).map_or(iodepth, |asked| asked.round() as u64);
+            format!("Use ioengine=io_uring to have {total} in flight, or numjobs={total} with iodepth=1.")
         }
         Remedy::QueueingEngine { iodepth } => {
             format!("Use ioengine=io_uring with iodepth={iodepth}.")
@@ -578,6 +579,10 @@ mod tests {
             "iodepth asks for 32 operations in flight, but psync issues one at a time, so there were at most 1. Use \
              ioengine=io_uring to have 32 in flight, or numjobs=32 with iodepth=1."
         );
+        // The depth of each worker was advised where that of all was asked for.
+        let asked = [(Quantity::InFlightAsked, 512.0), (Quantity::SubmissionShare, 0.9)];
+        let all = sentence(Code::EngineNotAsynchronous, &asked, Some(Remedy::QueueingEngine { iodepth: 64 }));
+        assert!(all.ends_with("to have 512 in flight, or numjobs=512 with iodepth=1."), "{all}");
         // A depth that is not known was 0.
         let waits = sentence(Code::EngineNotAsynchronous, &[(Quantity::SubmissionShare, 0.9)], Some(Remedy::Direct));
         assert!(waits.starts_with("Of its time, psync spent 90.0% in submission: each"), "{waits}");

@@ -315,7 +315,8 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
     (
         Code::DeviceBound,
         "The device was the limit",
-        "with `--probe`, twice the depth gave at most 1.1 times the operations",
+        "with `--probe`, twice the depth gave at most 1.1 times the operations; or workers spent 80 % of their time in \
+         submission, and the device had two or more operations of each in flight",
         "The device is saturated. A higher depth only adds latency.",
     ),
     (

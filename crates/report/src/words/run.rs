@@ -462,6 +462,13 @@ pub(super) fn queue_full(figures: &SentenceFigures<'_>) -> String {
 
 /// Returns the result of a probe at a greater depth, and the limit that it implies.
 pub(super) fn probed(code: Code, figures: &SentenceFigures<'_>) -> String {
+    if !figures.has(Quantity::ProbeDepth) {
+        return format!(
+            "The device was the limit: it had {} operations in flight by its own counters, and each submission waited for \
+             a place in its queue. Another engine or a higher depth gives nothing.",
+            figures.in_flight(Quantity::InFlightAchieved)
+        );
+    }
     let outcome = format!(
         "iodepth={} gave {} IOPS at {} each, this depth {} at {}",
         figures.whole(Quantity::ProbeDepth),

@@ -58,7 +58,11 @@ fn notes_are_inside_the_document_if_there_are_any() {
     let mut run = run(JOBS[0].1, false);
     let json = document(&run, &[OutputFormat::Json], FioOptions::default());
     assert!(!json.contains("fathom notes"));
-    run.notes = vec![record::Note { job: Some("a".to_owned()), text: "a \"quoted\"\tword".to_owned() }];
+    run.notes = vec![record::Note {
+        job: Some("a".to_owned()),
+        text: "a \"quoted\"\tword".to_owned(),
+        ..record::Note::default()
+    }];
     let json = document(&run, &[OutputFormat::Json], FioOptions::default());
     assert!(json.ends_with("  \"fathom notes\" : [\n    \"a: a \\\"quoted\\\"\\u0009word\"\n  ]\n}\n"), "{json}");
     let parsed: serde_json::Value = serde_json::from_str(&json).unwrap();

@@ -30,7 +30,7 @@ fn page_with(name: &str) -> String {
     run.jobs[0].declared.engine = name.to_owned();
     run.host.hostname = name.to_owned();
     run.command_line.push(name.to_owned());
-    run.notes = vec![Note { job: Some(name.to_owned()), text: name.to_owned() }];
+    run.notes = vec![Note { job: Some(name.to_owned()), text: name.to_owned(), ..record::Note::default() }];
     page_of(&[(name, &run), ("other", &run)])
 }
 

@@ -16,6 +16,9 @@ struct DdCommand {
     name: String,
 }
 
+/// Bytes that the page cache writes in one request.
+const LARGE: f64 = 1_048_576.0;
+
 fn command(line: &str) -> Option<DdCommand> {
     let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches(['`', '\'', '"', ';'])).collect();
     let at = words.iter().position(|word| *word == "dd" || word.ends_with("/dd"))?;
@@ -24,10 +27,13 @@ fn command(line: &str) -> Option<DdCommand> {
     from.or(to)?;
     let flags = |name: &str| value(name).unwrap_or_default().split(',');
     let reads = matches!(to, Some("/dev/null" | "/dev/zero"));
+    let block_bytes = value("bs").map_or(Some(512.0), block)?;
     let is_direct = flags(if reads { "iflag" } else { "oflag" }).any(|flag| flag == "direct");
     let is_synced = !reads && flags("oflag").any(|flag| flag == "dsync" || flag == "sync");
-    let is_flushed = !reads && value("conv").is_some_and(|conv| conv.contains("sync"));
-    let block_bytes = value("bs").map_or(Some(512.0), block)?;
+    // The time of a large write is that of its bytes, not of the sync behind it.
+    let is_large = is_synced && block_bytes > LARGE;
+    let is_synced = is_synced && !is_large;
+    let is_flushed = !reads && (is_large || value("conv").is_some_and(|conv| conv.contains("sync")));
     let flag = words[at..].iter().filter(|word| word.contains("flag=") || word.starts_with("conv=")).copied();
     let kind = if reads { "reads" } else { "writes" };
     let name = std::iter::once(kind).chain(value("bs")).chain(flag).collect::<Vec<_>>().join(" ");

@@ -90,7 +90,7 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
                 line(Says, "{} requests completed in {}, {} {kind}, {iops} iops, {bw}/s"),
                 line(Says, "{} requests completed in {}, {iops} iops, {bw}/s"),
                 line(Says, "generated {} requests in {}, {}, {pace} iops, {pace_bw}/s"),
-                line(Ends, "min/avg/max/mdev = {min ms} / {mean ms} / {max ms} / {}"),
+                line(Ends, "min/avg/max/mdev = {min ms} / {mean ms} / {max ms} / {deviation ms}"),
             ],
         )
     },
@@ -213,8 +213,8 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
         note: Some("YABS runs fio with 2 jobs of depth 64, mixing reads and writes, one block size after the other"),
         lines: &[
             line(Says, "Block Size | {block} (IOPS) | {} (IOPS)"),
-            line(Says, "Read | {} ({read.iops}) | {} ({})"),
-            line(Says, "Write | {} ({write.iops}) | {} ({})"),
+            line(Says, "Read | {read.kib_rate} ({read.iops}) | {} ({})"),
+            line(Says, "Write | {write.kib_rate} ({write.iops}) | {} ({})"),
             line(Ends, "Total | {} ({}) | {} ({})"),
         ],
         ..YABS
@@ -222,8 +222,8 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
     BenchFormat {
         lines: &[
             line(Says, "Block Size | {} (IOPS) | {block} (IOPS)"),
-            line(Says, "Read | {} ({}) | {} ({read.iops})"),
-            line(Says, "Write | {} ({}) | {} ({write.iops})"),
+            line(Says, "Read | {} ({}) | {read.kib_rate} ({read.iops})"),
+            line(Says, "Write | {} ({}) | {write.kib_rate} ({write.iops})"),
             line(Ends, "Total | {} ({}) | {} ({})"),
         ],
         ..YABS

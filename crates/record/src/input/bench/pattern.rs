@@ -79,6 +79,13 @@ pub(super) fn quantity(text: &str, unit: &str) -> Option<f64> {
     (number < 1e15).then_some(number * factor)
 }
 
+/// Returns the unit of the last digit of a quantity with this value.
+pub(super) fn step(text: &str, value: f64) -> f64 {
+    let (number, _) = text.split_at(text.trim_end_matches(|c: char| !c.is_ascii_digit()).len());
+    let digits: String = number.chars().filter(char::is_ascii_digit).collect();
+    value / digits.parse::<f64>().ok().filter(|digits| *digits > 0.0).unwrap_or(f64::INFINITY)
+}
+
 /// Parses a size of blocks, in which each `k` is 1,024 bytes.
 pub(super) fn block(text: &str) -> Option<f64> {
     let digits = text.trim().trim_end_matches(['b', 'B', 'y', 't', 'e', 's', 'i']).trim_end();

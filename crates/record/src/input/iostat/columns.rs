@@ -15,7 +15,7 @@ pub(super) fn is_rate(name: &str) -> bool {
 }
 
 /// Reports whether a word is the name of a column.
-pub(super) fn is_column(name: &str) -> bool {
+pub(in crate::input) fn is_column(name: &str) -> bool {
     name.starts_with('%') || ["/s", "-sz", "await", "svctm"].iter().any(|end| name.ends_with(end))
 }
 

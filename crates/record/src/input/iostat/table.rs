@@ -112,7 +112,8 @@ impl IostatTableReader<'_> {
         let words = words(line);
         let blank = words.is_empty();
         if blank {
-            self.head = None;
+            // A page may have empty lines between the names and the rows.
+            self.head.take_if(|_| self.report.as_ref().is_none_or(|report| !report.devices.is_empty()));
             self.blanks_after_banner = self.blanks_after_banner.map(|blanks| blanks + 1);
         } else if is_elision(line) {
             self.after_table = true;

@@ -1,6 +1,8 @@
 //! Parser of the lines of one result.
 
-use super::figures::{NormalLine, count, integer, percent, plain, rate, rounded, runtime, size, unit_bytes, unit_ns};
+use super::figures::{
+    NormalLine, count, integer, percent, plain, rate, rounded, runtime, size, unit_bytes, unit_ns, without_remark,
+};
 use crate::fio;
 use crate::input::InputError;
 use crate::input::is_result;
@@ -139,7 +141,7 @@ impl NormalBlock {
                     is_met: true,
                     ..DepthSearchRecord::default()
                 });
-                self.depth_may_be_cut = line.may_be_cut();
+                self.depth_may_be_cut = line.is_last();
                 Ok(())
             }
             "steadystate" => {
@@ -266,15 +268,14 @@ impl NormalBlock {
         let cells = line.text.trim_start_matches('|').split(',').map(str::trim);
         // Three dots stand for cells that an author left out.
         let cells = cells.filter(|cell| !matches!(*cell, "" | "..." | "…"));
-        let cells = cells.map(|cell| {
-            line.read(cell, |cell| {
-                let (percent, value) = cell.strip_suffix(']')?.split_once("th=[")?;
+        for cell in cells {
+            let (percent, ns) = line.read(cell, |cell| {
+                let (percent, value) = cell.split_once(']')?.0.split_once("th=[")?;
                 Some((plain(percent)?.value, rounded(count(value)?.value * factor)))
-            })
-        });
-        let cells = cells.collect::<Result<Vec<_>, _>>()?;
-        if let Some(to) = self.latency_of(which) {
-            to.quoted.extend(cells);
+            })?;
+            if let Some(to) = self.latency_of(which) {
+                to.quoted.push((percent, ns));
+            }
         }
         Ok(())
     }
@@ -295,7 +296,7 @@ impl NormalBlock {
         for cell in behind.trim_start_matches([' ', ':']).split(',').map(str::trim).filter(|cell| !cell.is_empty()) {
             let (class, share) = line.read(cell, |cell| {
                 let (class, share) = cell.rsplit_once('=')?;
-                Some((bound(class)?, percent(share)?))
+                Some((bound(class)?, percent(without_remark(share))?))
             })?;
             if let Some(to) = classes.get_mut(class) {
                 *to = share;
@@ -330,7 +331,8 @@ impl NormalBlock {
     }
 
     fn processor(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
-        self.cpu_percent = [line.figure("usr", percent)?, line.figure("sys", percent)?];
+        self.cpu_percent[0] = line.figure("usr", percent)?;
+        self.cpu_percent[1] = line.figure("sys", percent)?;
         // Authors leave out the counts behind the percentages, and the first versions of fio printed some of them.
         let count = |name: &str| match line.find(name).is_some() || (line.may_be_cut() && !line.text.ends_with('%')) {
             true => line.figure(name, integer),
@@ -410,7 +412,7 @@ impl NormalBlock {
         /// Depth that operations reach, relative to the printed one: latencies are rounded.
         const JUST_ABOVE: f64 = 1.03;
         const LOST: u64 = 1_000;
-        if !self.counted && !excerpt {
+        if !self.counted && !excerpt && !self.has_transfers() {
             return Err(line.error(line.text, "the result that begins here has no line `issued rwts`: it is cut off"));
         }
         if !self.counted {
@@ -605,8 +607,8 @@ fn version_2(line: NormalLine<'_>) -> Result<Transferred, InputError> {
 fn classes(line: NormalLine<'_>) -> Result<[f64; 7], InputError> {
     let (_, cells) = line.text.split_once(':').unwrap_or(("", ""));
     line.read(cells.trim(), |cells| {
-        let share = |cell: &str| percent(printed_behind(cell)?);
-        let shares: Vec<f64> = cells.split(',').map(share).collect::<Option<_>>()?;
+        let share = |cell: &str| percent(printed_behind(without_remark(cell.trim()))?);
+        let shares: Vec<f64> = cells.splitn(7, ',').map(share).collect::<Option<_>>()?;
         shares.try_into().ok()
     })
 }

@@ -34,13 +34,18 @@ impl<'a> NormalLine<'a> {
         self.source.error(self.index, part, what, REMEDY)
     }
 
-    /// Returns the value of `key=`, up to the next comma. A key is at the start of the line or follows a space, comma,
-    /// colon or parenthesis.
+    /// Reports whether nothing follows the line, so that the text may have been cut off within it and terminated.
+    pub(super) fn is_last(self) -> bool {
+        (self.index + 1..self.source.len()).all(|index| self.source.line(index).trim().is_empty())
+    }
+
+    /// Returns the value of `key=`, up to the next comma or a remark. A key is at the start of the line or follows a
+    /// space, comma, colon or parenthesis.
     pub(super) fn find(self, key: &str) -> Option<&'a str> {
         let begins = |at: usize| at == 0 || self.text[..at].ends_with([' ', ',', '(', ':']);
         let behind = |at: usize| self.text[at + key.len()..].strip_prefix('=');
         let value = self.text.match_indices(key).filter(|(at, _)| begins(*at)).find_map(|(at, _)| behind(at))?;
-        Some(value.split(',').next().unwrap_or(value).trim())
+        Some(without_remark(value.split(',').next().unwrap_or(value).trim()))
     }
 
     /// Parses the value of `key=`.
@@ -54,6 +59,15 @@ impl<'a> NormalLine<'a> {
     /// Parses a part of the line.
     pub(super) fn read<T>(self, part: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, InputError> {
         read(part).ok_or_else(|| self.error(part, format!("`{part}` is not a figure that fio prints here")))
+    }
+}
+
+/// Returns a figure without the words behind it, except for the same figure in other units: `1586.09   the slowest`,
+/// `174MiB (183MB)`.
+pub(super) fn without_remark(figure: &str) -> &str {
+    match figure.split_once(char::is_whitespace) {
+        Some((own, behind)) if !behind.trim_start().starts_with('(') => own,
+        _ => figure,
     }
 }
 

@@ -2,19 +2,50 @@
 
 use super::block::NormalBlock;
 use super::figures::NormalLine;
-use super::{NormalReader, is_result};
+use super::{GROUP, NormalReader, is_header, is_result};
 use crate::Note;
 use crate::input::is_of_result;
 use crate::input::text::InputText;
 use crate::input::{Input, InputError, of_run};
+
+/// Reports whether a line begins as one with the rates of a kind.
+pub(super) fn is_rates(text: &str) -> bool {
+    let begins = |kind: &str| text.strip_prefix(kind).is_some_and(|rest| rest.trim_start().starts_with(':'));
+    ["read", "write", "trim", "mixed"].into_iter().any(begins)
+}
+
+/// Names the lines with rates that belong to no result of a text, and are not printed twice.
+pub(in crate::input) fn outside(text: &InputText) -> Option<String> {
+    let (mut found, mut known): (Vec<usize>, Option<Vec<&str>>) = (Vec::new(), None);
+    for index in 0..text.len() {
+        let line = text.line(index).trim();
+        if is_header(line) || is_result(line) {
+            known = Some(Vec::new());
+        } else if line.starts_with(GROUP) {
+            known = None;
+        } else if begin(NormalLine::of(text, index)).is_some() {
+            let kind = line.split([' ', ':']).next().unwrap_or_default();
+            match &mut known {
+                Some(known) if !known.contains(&kind) => known.push(kind),
+                _ => found.push(index),
+            }
+        }
+    }
+    found.retain(|&index| text.lines().filter(|line| line.trim() == text.line(index).trim()).count() == 1);
+    let lines: Vec<String> = found.iter().map(|index| (index + 1).to_string()).collect();
+    let (last, others) = lines.split_last()?;
+    Some(match others.is_empty() {
+        true => format!("left out: the rates on line {last}, without the job that they belong to"),
+        false => format!("left out: the rates on lines {} and {last}, without their jobs", others.join(", ")),
+    })
+}
 
 /// Returns a result with the rates on a line; `None` if there are none.
 fn begin(line: NormalLine<'_>) -> Option<NormalBlock> {
     let mut block = NormalBlock::default();
     block.begins = line.index;
     block.result.workers = 1;
-    let is_rates = ["read", "write", "trim", "mixed"].iter().any(|kind| line.text.starts_with(kind));
-    (is_rates && block.line(line).is_ok() && block.has_transfers()).then_some(block)
+    (is_rates(line.text) && block.line(line).is_ok() && block.has_transfers()).then_some(block)
 }
 
 /// Reports whether a text has such figures, and no line that begins a result.
@@ -49,7 +80,7 @@ pub(in crate::input) fn read(text: &InputText) -> Result<Input, InputError> {
         block.result.group = number;
     }
     let note = "these figures stand without the names, the options and the number of the jobs that they belong to";
-    let notes = vec![Note { job: None, text: note.to_owned() }];
+    let notes = vec![Note { text: note.to_owned(), ..Note::default() }];
     NormalReader { blocks, notes, ..NormalReader::default() }.run(text).map(of_run)
 }
 
