@@ -96,6 +96,8 @@ pub struct Expectation<'a> {
     pub larger: Option<LargerVolume>,
     /// Whether the latency of the model rests on no measured or published figure.
     pub latency_is_assumed: bool,
+    /// Whether it was measured on such volumes, or given with the volume: a published one is rounded.
+    pub latency_is_measured: bool,
     /// Operations per second for each idle CPU, if the provider has such a rule.
     pub iops_per_cpu: Option<f64>,
     /// Assumptions and unknown limits behind these figures, in words.
@@ -131,9 +133,26 @@ impl Expectation<'_> {
         Some(of_buckets.reduce(f64::min)?.min(self.burst_iops)).filter(|mean| mean.is_finite())
     }
 
-    /// Returns the number of operations in flight that reaches the lowest cap; more of them only queue.
+    /// Returns the number of operations in flight that reaches a rate; more of them only queue.
+    #[must_use]
+    pub fn depth_for(&self, iops: f64) -> Option<f64> {
+        Some((iops * self.alone_ns? / 1e9).max(self.least_depth()))
+    }
+
+    /// Returns the operations in flight that providers ask for on volumes of slow media, whose latency they do not publish;
+    /// 0 for others.
+    #[must_use]
+    pub fn least_depth(&self) -> f64 {
+        /// Latency without queueing of such volumes, in nanoseconds.
+        const SLOW_NS: f64 = 5e6;
+        const SLOW_DEPTH: f64 = 4.0;
+        let is_guess = self.latency_is_assumed && self.alone_ns.is_some_and(|alone_ns| alone_ns >= SLOW_NS);
+        if is_guess { SLOW_DEPTH } else { 0.0 }
+    }
+
+    /// Returns the number of operations in flight that reaches the lowest cap.
     #[must_use]
     pub fn knee(&self) -> Option<f64> {
-        Some(self.binding()?.iops * self.alone_ns? / 1e9)
+        self.depth_for(self.binding()?.iops)
     }
 }

@@ -134,7 +134,7 @@ pub fn explain_observation(subject: &str, seen: &Observation, expectation: Optio
             || is_contradicted && finding.code == Code::BelowExpectation)
     });
     // Only one depth is advised: the one for what the volume can do.
-    if findings.iter().any(|finding| finding.code == Code::QueueTooShallow) {
+    if findings.iter().any(names_limit) {
         findings.retain(|finding| finding.code != Code::DepthNeeded);
     }
     explanation(subject, seen, findings, expectation)

@@ -142,6 +142,11 @@ pub enum Remedy {
         /// `numjobs`.
         numjobs: u64,
     },
+    /// Have the application keep fewer requests in flight.
+    FewerInFlight {
+        /// Number of requests in flight that suffices.
+        in_flight: u64,
+    },
     /// Use another block size.
     BlockSize {
         /// `bs` in bytes.

@@ -114,6 +114,8 @@ pub struct Observation {
     pub request_bytes: Option<KnownFigure>,
     /// Mean time of an operation from its start, in nanoseconds, as Little's law uses it.
     pub latency_ns: Option<KnownFigure>,
+    /// Median time of an operation in nanoseconds.
+    pub median_ns: Option<KnownFigure>,
     /// Whether the distribution around that mean is known.
     pub spread: bool,
     /// Coefficient of variation of the times of operations.
@@ -199,6 +201,7 @@ impl Observation {
             bytes_per_second: counted(result.bytes_per_second()),
             block_bytes: block_bytes(declared, result).filter(|_| is_one || has_one_size(declared)),
             latency_ns: latency_ns(result).and_then(counted).or_else(|| latency_of_full_queue(declared, result)),
+            median_ns: main(result).with_percentiles().percentile_ns(50.0).and_then(|ns| counted(ns as f64)),
             spread: result.kinds().any(|(_, kind)| {
                 let service = kind.with_percentiles();
                 service.stddev_ns > 0.0 || !service.quoted.is_empty() || !service.buckets.is_empty()
@@ -307,7 +310,7 @@ impl Observation {
         );
         // Of depth, rate and latency, any two give the third.
         let in_flight = in_all.or(columns.in_flight);
-        let latency_made = || Some(in_flight?.over(&iops?).scaled(1e9)).filter(|_| claim.percentiles_ns.is_empty());
+        let latency_made = || Some(in_flight?.over(&iops?).scaled(1e9)).filter(|mean| may_be_mean(mean, claim));
         let iops_made = || Some(in_flight?.over(&latency?.scaled(1e-9)));
         Self {
             iops: iops.or_else(iops_made),
@@ -327,6 +330,11 @@ impl Observation {
                 let busy = column(claim.service_ns)?.scaled(1e-9).times(&iops?);
                 Some(KnownFigure { source: EvidenceSource::Iostat, ..busy }).filter(|busy| busy.low <= 1.0)
             }),
+            median_ns: claim
+                .percentiles_ns
+                .iter()
+                .find(|(percent, _)| *percent == 50.0)
+                .and_then(|(_, ns)| figure(&Some(*ns))),
             spread: !claim.percentiles_ns.is_empty(),
             depth: in_all,
             workers: jobs.map(|jobs| jobs.value().round().max(1.0) as u64),
@@ -402,6 +410,14 @@ impl Observation {
     pub fn in_flight(&self) -> Option<KnownFigure> {
         self.in_flight.or_else(|| self.implied_in_flight()).or(self.depth)
     }
+}
+
+/// Reports whether the claimed percentiles allow a mean: by Markov's inequality it is not too small for one, and what lies
+/// above the last one does not make up most of it. Otherwise the claimed depth was not in flight.
+fn may_be_mean(mean: &KnownFigure, claim: &Claim) -> bool {
+    let percentiles = &claim.percentiles_ns;
+    let is_large_enough = percentiles.iter().all(|(percent, ns)| mean.high >= (1.0 - percent / 100.0) * ns.low());
+    is_large_enough && (percentiles.is_empty() || percentiles.iter().any(|(_, ns)| mean.low <= ns.high()))
 }
 
 /// Reports whether the queue was meant to be kept full. Text output mentions neither rates nor pauses. There a full

@@ -573,6 +573,27 @@ fn exhausted_credits_explain_a_change_of_throughput() {
     assert_eq!((held.value(Quantity::CreditsGone), held.value(Quantity::CreditsLast)), (Some(15e9), None));
 }
 
+/// A rate that a model's limit does not allow, or not without its credits, was said to be missed although the queue was deep
+/// enough, or for want of depth, and delays by the model were put down to a throttle of the host.
+#[test]
+fn a_missed_rate_hid_the_limit_of_the_model() {
+    for (possible, empty_at_ns) in [(64, Some(15 * SECOND_NS)), (32, Some(15 * SECOND_NS)), (32, None)] {
+        let mut run = bursting(empty_at_ns);
+        let job = &mut run.jobs[0];
+        job.declared.rate_iops = PerKind { read: Some(36_000), ..PerKind::default() };
+        job.declared.in_flight_possible = Some(possible);
+        let service = &mut job.result.read.service;
+        service.buckets.push((loads::meter_bucket(90_000_000), 4_000));
+        service.count += 4_000;
+        let headline = verdict(&run).headline;
+        assert_eq!((headline.code, headline.remedy), (Code::RateNotReached, None));
+        let limit = if empty_at_ns.is_some() { "volume IOPS" } else { "burst IOPS" };
+        assert_eq!(headline.subject.as_deref(), Some(limit));
+        assert_eq!(headline.value(Quantity::CreditsGone), empty_at_ns.map(|ns| ns as f64));
+        assert!(finding(&run, Code::Throttled).is_none());
+    }
+}
+
 /// A mix of 28,000 reads and 12,000 writes was judged as 12,000, and its operations in flight did not follow from that.
 #[test]
 fn rates_of_reads_and_writes_are_judged_together() {

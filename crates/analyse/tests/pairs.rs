@@ -75,6 +75,7 @@ fn found(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expectat
         break_even_bytes: Some(40_000.0),
         larger: None,
         latency_is_assumed: false,
+        latency_is_measured: true,
         notes: Vec::new(),
         iops_per_cpu: None,
         at: &gives,
@@ -416,10 +417,11 @@ fn figures(code: Code) -> Pair {
         }
         Code::MechanicalDisk => {
             let drive = |iops: f64| {
-                seen(|seen| {
+                let change = |seen: &mut Observation| {
                     (seen.iops, seen.depth, seen.latency_ns) = (exactly(iops), exactly(1.0), exactly(1e9 / iops));
                     seen.bytes_per_second = None;
-                })
+                };
+                against(change, |volume| volume.alone_ns = None)
             };
             (drive(80.0), drive(400.0))
         }
@@ -449,7 +451,13 @@ fn figures(code: Code) -> Pair {
         }
         Code::SinceBoot => (seen(|seen| seen.since_boot = true), seen(|_| ())),
         Code::MeanWithoutSpread => (seen(|seen| seen.spread = false), seen(|_| ())),
-        _ => (seen(|seen| seen.depth = None), seen(|_| ())),
+        // Neither at the cap nor far below it.
+        _ => {
+            let needed = |depth: Option<KnownFigure>| {
+                seen(|seen| (seen.iops, seen.latency_ns, seen.depth) = (exactly(9_500.0), exactly(2.5e6), depth))
+            };
+            (needed(None), needed(exactly(24.0)))
+        }
     }
 }
 
@@ -654,7 +662,7 @@ fn only_one_depth_is_recommended() {
     let found = against(shallow, |_| ());
     assert!(found.contains(&Code::QueueTooShallow) && !found.contains(&Code::DepthNeeded), "{found:?}");
     let found = against(shallow, |volume| volume.caps[0].iops = 5_000.0);
-    assert!(!found.contains(&Code::QueueTooShallow) && found.contains(&Code::DepthNeeded), "{found:?}");
+    assert!(found.contains(&Code::VolumeIopsCap) && !found.contains(&Code::DepthNeeded), "{found:?}");
 }
 
 /// The lowest sustained limit was reported although credits suspended it, and 10 % above nominal was reported as a
@@ -762,6 +770,7 @@ fn jobs_on_one_volume_are_compared_with_it_together() {
         break_even_bytes: None,
         larger: None,
         latency_is_assumed: false,
+        latency_is_measured: true,
         notes: Vec::new(),
         iops_per_cpu: None,
         at: &gives,

@@ -263,12 +263,15 @@ impl PlanSearch<'_> {
             search.finish(&pairs)
         };
         let largest = of(self, high)?;
-        let short = |found: &Candidate| {
-            let all = || found.failures.iter().map(UnmetNeed::short_by);
-            (all().count(), all().fold(1.0, f64::max))
+        let short = |found: &Candidate, requirement| {
+            let all = found.failures.iter().filter(|failure| failure.requirement == requirement);
+            all.map(UnmetNeed::short_by).fold(0.0, f64::max)
         };
-        let most = short(&largest);
-        let as_near = |found: &Candidate| short(found).0 <= most.0 && short(found).1 <= most.1 * (1.0 + 1e-9);
+        let is_as_near = |found: &Candidate, failure: &UnmetNeed| {
+            let requirement = failure.requirement;
+            short(found, requirement) <= short(&largest, requirement) * (1.0 + 1e-9)
+        };
+        let as_near = |found: &Candidate| found.failures.iter().all(|failure| is_as_near(found, failure));
         let nearest = bisect(low.saturating_sub(1), high, |size| of(self, size).filter(as_near));
         let mut nearest = nearest.unwrap_or_else(|| largest.clone());
         // Report what limits the largest one as well, rather than the size.
@@ -559,11 +562,17 @@ fn is_better(new: &Candidate, old: &Candidate) -> bool {
         (true, false) => return true,
         (false, true) => return false,
         (false, false) => {
-            // Unmeetable requirements first, then the largest shortfall of the others.
+            // Unmeetable requirements first, then the largest shortfall of the others, then the price: what is too small at
+            // any price is no nearer for being cheaper.
             let short = |candidate: &Candidate| {
-                let all = || candidate.failures.iter().map(UnmetNeed::short_by);
-                let never = all().filter(|short| short.is_infinite()).count();
-                (never, all().filter(|short| short.is_finite()).fold(1.0, f64::max))
+                let never = candidate.failures.iter().filter(|failure| failure.short_by().is_infinite()).count();
+                let most = |is_of_budget: bool| {
+                    let all = candidate.failures.iter().filter(|failure| {
+                        (failure.requirement == Requirement::Budget) == is_of_budget && failure.short_by().is_finite()
+                    });
+                    all.map(UnmetNeed::short_by).fold(1.0, f64::max)
+                };
+                (never, most(false), most(true))
             };
             return short(new) < short(old);
         }

@@ -185,6 +185,11 @@ pub fn simulate_jitter(need: &Need, candidate: &mut Candidate, simulate: &mut Si
     };
     let mean_secs = need.mean.and_then(|bound| both(bound, |outcome| outcome.mean_secs));
     let percentile_secs = need.percentile.and_then(|(_, bound)| both(bound, |outcome| outcome.percentile_secs));
+    // The simulation is what to expect; the formulas were to find the size.
+    if let Some(mean) = mean_secs {
+        (candidate.mean_secs, candidate.in_flight) = (Some(mean.with), Some(mean.with * candidate.rate));
+    }
+    candidate.percentile_secs = percentile_secs.map(|percentile| percentile.with).or(candidate.percentile_secs);
     let differs = mean_secs.is_some() || percentile_secs.is_some();
     candidate.jitter =
         differs.then(|| JitterEffect { mean_secs, percentile_secs, is_simulated: true, ..effect.clone() });

@@ -193,7 +193,7 @@ fn oltp(values: &[f64]) -> Derived {
     let lines = vec![
         format!("{} transactions/s × ({read} reads + {written} writes) = {total} IOPS", whole(tps)),
         format!("{read} reads of {all} pages = {:.0} % reads, of {} each", 100.0 * reads / pages, bytes(page)),
-        format!("each within {} on average, {} in all", time(latency), bytes(data)),
+        format!("each within {} on average", time(latency)),
     ];
     let need = Need {
         iops: Some(iops * parts),

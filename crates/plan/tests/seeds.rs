@@ -196,3 +196,10 @@ fn rates_far_below_a_volume_are_not_simulated_for_hours() {
     });
     assert_eq!(simulated, 1);
 }
+
+/// The capacity of the example was stated beside the one that the command line asks for.
+#[test]
+fn a_workload_stated_a_capacity_that_another_replaces() {
+    let lines = plan::workload::derive("oltp").unwrap().lines;
+    assert!(lines.iter().all(|line| !line.contains("500 GiB")), "{lines:?}");
+}

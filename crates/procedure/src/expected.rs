@@ -97,6 +97,7 @@ impl ExpectedVolume {
             // A volume without a stated latency has none, which tells nothing of the needed depth.
             alone_ns: prediction.filter(|_| constant).map(|known| known.alone.get() as f64).filter(|ns| *ns > 0.0),
             latency_is_assumed: self.volume.about.latency_basis == LatencyBasis::Assumed,
+            latency_is_measured: self.volume.about.latency_basis <= LatencyBasis::Measured,
             break_even_bytes: break_even_bytes(spec, &load),
             larger: caps.first().and_then(|cap| self.provisionable(&load, cap).or_else(|| self.larger(&load, cap))),
             iops_per_cpu: plan::iops_per_cpu(&self.words, &load),
@@ -115,10 +116,10 @@ impl ExpectedVolume {
             return None;
         }
         // Beyond that another cap holds.
-        let (mut low, mut high) = (key.value.min(key.most), key.most);
-        while high - low > (0.001 * high).max(1.0) {
+        let (mut low, mut high) = (key.value.min(key.most).floor(), key.most);
+        while high - low > 1.0 {
             let middle = f64::midpoint(low, high).round();
-            if gives(middle).is_some_and(|given| given >= 0.9999 * iops) { high = middle } else { low = middle }
+            if gives(middle).is_some_and(|given| given >= (1.0 - 1e-9) * iops) { high = middle } else { low = middle }
         }
         let figure = match cap.kind {
             CapKind::VolumeIops => LargerFigure::ProvisionedIops(high as u64),
@@ -235,11 +236,11 @@ impl ExpectedVolume {
         let options = RunOptions { credits: CreditPolicy::Spent, ..RunOptions::default() };
         let run = prepared.run(&options, control, &mut NullObserver).ok()?.run;
         let simulated = Observation::of(&run, run.jobs.first()?);
-        Some(ExpectedPoint {
-            in_flight: depth,
-            iops: simulated.iops?.value(),
-            latency_ns: simulated.latency_ns?.value(),
-        })
+        let (iops, latency_ns) = (simulated.iops?.value(), simulated.latency_ns?.value());
+        // A simulation of seconds is a few thousandths above a cap, which admits operations ahead of schedule.
+        let most = closed::caps(&self.volume.spec, &load).first().map_or(f64::INFINITY, |cap| cap.iops);
+        let latency_ns = if iops > most { depth / most * 1e9 } else { latency_ns };
+        Some(ExpectedPoint { in_flight: depth, iops: iops.min(most), latency_ns })
     }
 }
 

@@ -422,3 +422,134 @@ fn volumes_of_slow_media_keep_a_few_in_flight() {
     let seen = claimed("bw=40MiB/s,bs=1m,rw=read,qd=4", Some("aws/st1,size=1TiB,credits=0%"));
     assert!(seen.findings.iter().all(|one| one.code != Code::BeyondKnee), "{:?}", seen.findings);
 }
+
+fn found(explanation: &Explanation, code: Code) -> Option<&analyse::Finding> {
+    explanation.findings.iter().find(|one| one.code == code)
+}
+
+/// At 96 % of a cap, 21 times the depth that reaches it was no finding.
+#[test]
+fn a_full_queue_slightly_below_a_cap_had_no_limit() {
+    for (figures, volume) in [
+        ("iops=2880,lat=22ms,qd=64,bs=4k", "aws/gp3,size=100GiB"),
+        ("iops=2800,qd=64,bs=4k", "aws/gp3,size=100GiB"),
+        ("iops=14800,lat=8.6ms,qd=128,bs=8k", "gcp/hyperdisk-balanced,size=500GiB,iops=16000,throughput=250MiB/s"),
+    ] {
+        let seen = claimed(figures, Some(volume));
+        assert!(found(&seen, Code::VolumeIopsCap).is_some() && found(&seen, Code::BeyondKnee).is_some(), "{seen:?}");
+    }
+    // A queue of the length that reaches it may have been empty at times.
+    assert!(found(&claimed("iops=2800,qd=4,bs=4k", Some("aws/gp3")), Code::VolumeIopsCap).is_none());
+    // Nor is a queue always full in which half of the operations do not wait.
+    let uneven = claimed("iops=2800,p50=1ms,p99=120ms,bs=16k,qd=16", Some("aws/gp3"));
+    assert!(found(&uneven, Code::VolumeIopsCap).is_none(), "{uneven:?}");
+}
+
+/// The mean that depth and rate give was not stated beside percentiles.
+#[test]
+fn percentiles_hid_the_mean_of_littles_law() {
+    let mean = |figures| figure(&claimed(figures, Some("aws/gp3")), Quantity::LatencyMean);
+    assert!((mean("iops=2800,p50=1ms,p99=120ms,bs=16k,qd=16").unwrap() - 16e9 / 2800.0).abs() < 1.0);
+    // A mean above all percentiles, or below half of the median, is of another depth.
+    assert_eq!(mean("iops=1000,p50=1ms,p99=2ms,bs=16k,qd=32"), None);
+    assert_eq!(mean("iops=1000,p50=3ms,p99=9ms,bs=16k,qd=1"), None);
+}
+
+/// The limit of the machine was said to be what the volume can do.
+#[test]
+fn a_limit_of_the_machine_was_taken_for_the_volumes() {
+    let shallow = |volume| {
+        let seen = claimed("iops=1000,qd=1,bs=4k", Some(volume));
+        found(&seen, Code::QueueTooShallow).unwrap().clone()
+    };
+    let machine = shallow("aws/gp3,size=500GiB,iops=16000,machine=m5.large");
+    assert!(machine.subject.as_deref().is_some_and(volume::names_machine), "{machine:?}");
+    assert_eq!(machine.value(Quantity::CapIops), Some(3_600.0));
+    assert_eq!(machine.value(Quantity::NextCapIops), Some(16_000.0));
+    assert_eq!(machine.value(Quantity::BurstIops), Some(16_000.0));
+    assert!(machine.value(Quantity::BurstLasts).is_some_and(|ns| ns > 30.0 * 60e9), "{machine:?}");
+    assert_eq!(shallow("aws/gp3,size=500GiB,iops=16000").value(Quantity::NextCapIops), None);
+}
+
+/// An administrator who ran no job was told to set iodepth.
+#[test]
+fn counters_of_an_application_were_told_to_set_iodepth() {
+    let report = "Device r/s rkB/s r_await rareq-sz aqu-sz %util\nsda 3000.00 48000.00 20.67 16.00 62.01 100.00\n\n";
+    let seen = explained(&report.repeat(2), Some("aws/gp3,size=500GiB"), None).remove(0);
+    assert_eq!(found(&seen, Code::BeyondKnee).unwrap().remedy, Some(Remedy::FewerInFlight { in_flight: 3 }));
+}
+
+/// One depth was advised by the limit that is reached, and 75 times as much by Little's law.
+#[test]
+fn two_depths_were_advised_at_once() {
+    let seen = claimed("iops=300,lat=250ms,rw=randwrite,bs=8k", Some("aws/gp2,size=100GiB"));
+    assert!(found(&seen, Code::BeyondKnee).is_some() && found(&seen, Code::DepthNeeded).is_none(), "{seen:?}");
+}
+
+/// Four in flight and two were said to reach one limit.
+#[test]
+fn one_function_decides_which_depth_reaches_a_limit() {
+    for figures in ["bw=160MiB/s,bs=1m,rw=write,qd=16", "iops=160,lat=100ms,bs=1m,qd=16,rw=write"] {
+        let seen = claimed(figures, Some("aws/st1,size=4TiB"));
+        for code in [Code::VolumeThroughputCap, Code::BeyondKnee] {
+            assert_eq!(found(&seen, code).unwrap().value(Quantity::KneeInFlight), Some(4.0), "{seen:?}");
+        }
+    }
+    let shallow = claimed("bw=70MiB/s,bs=1m,rw=write,qd=1", Some("aws/st1,size=2TiB,credits=0%"));
+    assert_eq!(found(&shallow, Code::QueueTooShallow).unwrap().remedy, Some(Remedy::RaiseDepth { iodepth: 4 }));
+}
+
+/// A network volume was called a disk drive.
+#[test]
+fn volumes_of_a_provider_are_no_drives() {
+    let figures = "iops=320,bs=64k,rw=randwrite,qd=16";
+    assert!(found(&claimed(figures, Some("aws/st1,size=4TiB")), Code::MechanicalDisk).is_none());
+    assert!(found(&claimed(figures, None), Code::MechanicalDisk).is_some());
+    assert!(found(&claimed("iops=80,bs=4k,rw=randread,qd=1", Some("hdd/7200rpm")), Code::MechanicalDisk).is_some());
+}
+
+/// 4 % above the baseline of a machine, a full queue was said to spend credits for a day and a half.
+#[test]
+fn spent_credits_were_taken_for_a_burst() {
+    let volume = "aws/gp2,size=5TiB,machine=r5.xlarge";
+    let seen = claimed("bw=150MB/s,bs=128k,rw=write,qd=32", Some(volume));
+    let cap = found(&seen, Code::MachineCap).unwrap();
+    assert!(found(&seen, Code::BurstRunning).is_none(), "{seen:?}");
+    assert!(cap.value(Quantity::AboveNominal).is_some_and(|above| above < 0.05), "{cap:?}");
+    assert!(cap.value(Quantity::BurstIops).is_some_and(|burst| burst > 1_900.0), "{cap:?}");
+    // With few in flight the rate is that of the load, and credits that last for days ask for no such run.
+    let shallow = claimed("bw=150MB/s,bs=128k,rw=write,qd=2", Some(volume));
+    assert_eq!(found(&shallow, Code::BurstRunning).unwrap().remedy, None, "{shallow:?}");
+}
+
+/// More was forecast than the cap that the same answer names.
+#[test]
+fn no_forecast_is_above_its_cap() {
+    let seen = claimed("iops=90000,bs=4k,rw=randwrite,qd=256", Some("gcp/local-ssd-nvme,disks=1"));
+    let beyond = found(&seen, Code::BeyondKnee).unwrap();
+    let cap = found(&seen, Code::VolumeThroughputCap).unwrap().value(Quantity::CapIops).unwrap();
+    assert!(beyond.counterfactual.is_some_and(|point| point.iops <= cap), "{beyond:?} above {cap}");
+}
+
+/// A latency that rounding and the published average allow was blamed on the host, and on a machine that one in flight
+/// does not reach.
+#[test]
+fn a_rounded_latency_was_blamed_on_the_host() {
+    let volume = Some("aws/io2,size=500GiB,iops=20000");
+    for figures in
+        ["iops=2000,lat=0.5ms,qd=1,bs=16k", "iops=4000,lat=0.5ms,qd=2,bs=16k", "iops=1900,lat=0.52ms,qd=1,bs=16k"]
+    {
+        let seen = claimed(figures, volume);
+        assert!(found(&seen, Code::BelowExpectation).is_none() && seen.notes.is_empty(), "{figures}: {seen:?}");
+    }
+}
+
+/// 32,008 IOPS were to be provisioned where 32,000 suffice.
+#[test]
+fn what_suffices_is_provisioned_to_the_operation() {
+    let more =
+        |figures, volume| found(&claimed(figures, Some(volume)), Code::ProvisionedTooLow).and_then(|one| one.remedy);
+    let remedy = more("iops=3000,qd=32,bs=4k", "aws/gp3,size=500GiB");
+    assert_eq!(remedy, Some(Remedy::ProvisionIops { iops: 32_000 }));
+    assert_eq!(more("iops=3000,qd=32,bs=16k", "aws/gp3,size=500GiB"), Some(Remedy::ProvisionIops { iops: 8_000 }));
+}

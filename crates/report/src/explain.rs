@@ -99,7 +99,7 @@ fn nothing_found(one: &Explained, explanation: &Explanation) -> &'static str {
         _ if !is_of_transfers && (is(Quantity::SyncMean) || is(Quantity::SyncP99)) => {
             "Only syncs were measured, so the limit of reads and writes cannot be determined."
         }
-        Some(_) if !is(Quantity::LatencyMean) => "No finding: without a latency, what limits it is not known.",
+        Some(_) if !is(Quantity::LatencyMean) => "No finding: without a mean latency, what limits it is not known.",
         Some(_) => "No problems found.",
         None => "No finding; --volume VOLUME names the limit.",
     }

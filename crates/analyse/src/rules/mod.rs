@@ -11,7 +11,7 @@ mod trust;
 mod volume;
 
 use crate::facts::Facts;
-use crate::{Expectation, Finding, Observation, Remedy};
+use crate::{Code, Expectation, Finding, Observation, Remedy};
 
 pub(crate) use limit::limit;
 pub(crate) use shape::of_time;
@@ -78,6 +78,10 @@ const VOLUME: [fn(&volume::VolumeCase<'_, '_>) -> Option<Finding>; 12] = [
 /// Returns all findings about an observation, by itself and relative to the volume it should be of.
 pub(crate) fn observed(seen: &Observation, volume: Option<&Expectation<'_>>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = FIGURES.iter().filter_map(|rule| rule(seen)).collect();
+    // The latency of a drive depends on the depth; the volumes of a provider are on a network.
+    if volume.is_some_and(|volume| volume.alone_ns.is_some()) {
+        findings.retain(|finding| finding.code != Code::MechanicalDisk);
+    }
     findings.extend(volume.into_iter().flat_map(|volume| against(seen, volume)));
     findings
 }

@@ -3,7 +3,7 @@
 use record::{DataKind, ReplayRecord};
 
 use crate::facts::Facts;
-use crate::rules::deeper;
+use crate::rules::{deeper, model};
 use crate::{Code, EvidenceSource, Finding, Quantity, Remedy, Severity};
 
 /// Fraction of a rate from which it counts as reached.
@@ -67,22 +67,33 @@ pub(super) fn rate(facts: Facts<'_>) -> Option<Finding> {
     let others = facts.result().in_flight().zip(paced).map_or(0.0, |(all, paced)| (all - paced).max(0.0));
     let needed = parts.iter().map(ReachedRate::needed).sum::<Option<f64>>().map(|needed| needed + others);
     let possible = facts.possible();
-    let finding = match needed {
-        // A replay on a slow target has any number of requests in flight.
-        Some(needed) if missed && possible.is_some_and(|possible| needed > possible) && facts.job.replay.is_none() => {
-            Finding::new(Code::QueueTooShallow, Severity::Warning)
-                .with(Quantity::InFlightNeeded, needed, EvidenceSource::LittlesLaw)
-                .with(Quantity::InFlightPossible, possible, facts.depth_source())
-                // Twice the mean, because arrivals bunch up and slow operations occupy slots.
-                .remedy(deeper(facts, facts.per_worker(2.0 * needed)))
-        }
-        _ if missed => Finding::new(Code::RateNotReached, Severity::Warning)
-            .with(Quantity::CpuShare, facts.cpu_share(), EvidenceSource::ProcessorTime)
-            .remedy(spread(facts)),
-        _ => Finding::new(Code::RateKept, Severity::Info)
-            .with(Quantity::InFlightAchieved, stated.in_flight, EvidenceSource::LittlesLaw)
-            .with(Quantity::ResponseMean, response_mean_ns(facts), EvidenceSource::Counters),
-    };
+    // A model knows its limits, which no depth raises.
+    let limit = facts.run.model.as_ref().filter(|_| missed).zip(facts.result().in_flight());
+    let limit = limit.map(|(model, in_flight)| model::limit(facts, model, in_flight));
+    let limit = limit.filter(|limit| limit.code == Code::ModelHeldBack);
+    let finding =
+        match (needed, &limit) {
+            (_, Some(limit)) => {
+                Finding { subject: limit.subject.clone(), ..Finding::new(Code::RateNotReached, Severity::Warning) }
+                    .with(Quantity::CreditsGone, limit.value(Quantity::CreditsGone), EvidenceSource::Model)
+            }
+            // A replay on a slow target has any number of requests in flight.
+            (Some(needed), None)
+                if missed && possible.is_some_and(|possible| needed > possible) && facts.job.replay.is_none() =>
+            {
+                Finding::new(Code::QueueTooShallow, Severity::Warning)
+                    .with(Quantity::InFlightNeeded, needed, EvidenceSource::LittlesLaw)
+                    .with(Quantity::InFlightPossible, possible, facts.depth_source())
+                    // Twice the mean, because arrivals bunch up and slow operations occupy slots.
+                    .remedy(deeper(facts, facts.per_worker(2.0 * needed)))
+            }
+            _ if missed => Finding::new(Code::RateNotReached, Severity::Warning)
+                .with(Quantity::CpuShare, facts.cpu_share(), EvidenceSource::ProcessorTime)
+                .remedy(spread(facts)),
+            _ => Finding::new(Code::RateKept, Severity::Info)
+                .with(Quantity::InFlightAchieved, stated.in_flight, EvidenceSource::LittlesLaw)
+                .with(Quantity::ResponseMean, response_mean_ns(facts), EvidenceSource::Counters),
+        };
     let mut finding = stated.evidence(finding);
     if parts.len() > 1 || stated.kind.is_some() && facts.result().kinds().filter(|(_, kind)| kind.ios > 0).count() > 1 {
         finding = parts.iter().filter(|_| !stated.in_bytes).fold(finding, |finding, part| part.part(finding));

@@ -116,8 +116,13 @@ pub(super) fn throttled(facts: Facts<'_>) -> Option<Finding> {
     if facts.run.fleet.as_ref().is_some_and(|fleet| fleet.members.iter().any(is_slow)) {
         return None;
     }
-    // A throttle that is known says more.
-    (facts.has_device() && fast_share >= MOST && slices && limit::throttle(facts).is_none()).then(|| {
+    // A throttle that is known says more, and a model knows its limits.
+    (facts.run.model.is_none()
+        && facts.has_device()
+        && fast_share >= MOST
+        && slices
+        && limit::throttle(facts).is_none())
+    .then(|| {
         Finding::new(Code::Throttled, Severity::Advice)
             .with(Quantity::FastMode, fast.median_ns as f64, EvidenceSource::Histogram)
             .with(Quantity::SlowMode, slow.median_ns as f64, EvidenceSource::Histogram)

@@ -7,7 +7,8 @@ use units::requests_in_flight;
 /// Relative difference up to which caps are reached at the same time.
 const EQUAL: f64 = 0.005;
 
-/// Fraction of the expected throughput from which a shortfall does not matter.
+/// Fraction of the expected throughput from which a shortfall does not matter. A queue that is always full is limited by a
+/// cap that is as near.
 const SHORT: f64 = 0.9;
 
 /// Factor over the knee from which latency is mostly queueing.
@@ -19,12 +20,6 @@ const WAITED: f64 = 1.5;
 /// The same factor if that latency is assumed, where providers promise no more than a number of digits, and no more are in
 /// flight than the limit takes.
 const WAITED_BEYOND_ASSUMED: f64 = 5.0;
-
-/// Latency without queueing of volumes of slow media, in nanoseconds.
-const SLOW_NS: f64 = 5e6;
-
-/// Operations in flight that providers ask for on such volumes.
-const SLOW_DEPTH: f64 = 4.0;
 
 /// Relative difference up to which the model's latency is the measured one, so that its forecast can be trusted.
 const ALIKE: f64 = 0.15;
@@ -52,7 +47,22 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
     /// Returns the caps that credits do not suspend at this rate, lowest first, so most utilized first.
     fn in_force(&self) -> impl Iterator<Item = &'a ExpectedCap> {
         let iops = self.iops;
-        self.volume.caps.iter().filter(move |cap| !cap.is_burst(iops))
+        self.volume.caps.iter().filter(move |cap| !cap.is_burst(iops) || self.is_spent(cap))
+    }
+
+    /// Reports whether the credits of a cap must be spent: a queue that is always full stays at its rate.
+    fn is_spent(&self, cap: &ExpectedCap) -> bool {
+        let burst = self.volume.depth_for(self.volume.burst_iops);
+        self.iops <= (2.0 - SHORT) * cap.iops && burst.is_some_and(|depth| self.is_kept_full(depth))
+    }
+
+    /// Reports whether far more operations than a depth were always in flight, so that most of each one's time is waiting.
+    fn is_kept_full(&self, depth: f64) -> bool {
+        let Some(alone_ns) = self.volume.alone_ns else { return false };
+        let is_full = self.seen.closed && self.waited(alone_ns) || self.is_slow_without_bursts();
+        // Half of the operations of such a queue do not find it empty.
+        let is_usual = self.seen.median_ns.is_none_or(|median| median.value() > WAITED * alone_ns);
+        is_full && is_usual && self.in_flight().is_some_and(|in_flight| in_flight > BEYOND * depth.max(1.0))
     }
 
     /// Returns the most utilized cap, if it is reached; at equal utilization, a cap of the volume before one of its
@@ -61,7 +71,9 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
         let lowest = self.in_force().next().filter(|_| !self.is_above())?;
         let equal = self.in_force().filter(|cap| cap.iops <= (1.0 + EQUAL) * lowest.iops);
         let named = equal.min_by_key(|cap| !matches!(cap.kind, CapKind::VolumeIops | CapKind::VolumeBytes))?;
-        (self.iops >= (1.0 - REACHED) * named.iops).then_some(named)
+        let is_near =
+            || self.iops >= SHORT * named.iops && self.knee(named).is_some_and(|knee| self.is_kept_full(knee));
+        (self.iops >= (1.0 - REACHED) * named.iops || is_near()).then_some(named)
     }
 
     /// Returns the highest rate that the volume ever gives, including bursts and the provider's tolerance.
@@ -84,12 +96,12 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
 
     /// Reports whether the rate spends credits.
     fn is_burst(&self) -> bool {
-        self.volume.binding().is_some_and(|lowest| lowest.is_burst(self.iops))
+        self.volume.binding().is_some_and(|lowest| lowest.is_burst(self.iops) && !self.is_spent(lowest))
     }
 
     /// Returns the operations in flight that reach a cap.
     fn knee(&self, cap: &ExpectedCap) -> Option<f64> {
-        Some(cap.iops * self.volume.alone_ns? / 1e9).filter(|knee| *knee > 0.0)
+        self.volume.depth_for(cap.iops).filter(|knee| *knee > 0.0)
     }
 
     fn finding(&self, code: Code, severity: Severity) -> Finding {
@@ -171,6 +183,9 @@ pub(super) fn cap(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let block = case.block_of(cap);
     // Above the nominal rate by more than rounding.
     let above = Some(case.iops / cap.iops - 1.0).filter(|above| *above > REACHED);
+    let tolerance = above.map(|_| cap.tolerance).filter(|tolerance| *tolerance > 0.0);
+    // What credits would give, if they were not spent.
+    let burst = Some(case.volume.burst_iops).filter(|_| cap.is_burst(case.iops));
     // The next cap, if this one were lifted, which may be as low.
     let others =
         case.volume.caps.iter().filter(|other| other.name != cap.name && other.iops >= (1.0 - EQUAL) * cap.iops);
@@ -185,7 +200,8 @@ pub(super) fn cap(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         .with(Quantity::InFlightAchieved, case.in_flight(), EvidenceSource::LittlesLaw)
         .with(Quantity::KneeInFlight, knee, EvidenceSource::Model)
         .with(Quantity::AboveNominal, above, case.iops_source)
-        .with(Quantity::Tolerance, above.map(|_| cap.tolerance), EvidenceSource::Model);
+        .with(Quantity::Tolerance, tolerance, EvidenceSource::Model)
+        .with(Quantity::BurstIops, burst, EvidenceSource::Model);
     Some(finding)
 }
 
@@ -246,13 +262,14 @@ pub(super) fn too_shallow(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let unqueued = seen.latency_ns.filter(|_| !waited);
     let (latency_ns, source) =
         unqueued.map_or((alone_ns, EvidenceSource::Model), |known| (known.value(), known.source));
-    let needed = cap.iops * latency_ns / 1e9;
+    let needed = (cap.iops * latency_ns / 1e9).max(case.volume.least_depth());
     let queued = if counted { case.is_slow_without_bursts() } else { waited || !seen.closed };
     if in_flight >= (1.0 - REACHED) * needed || queued {
         return None;
     }
     let finding =
         case.shallow(Code::QueueTooShallow, cap, in_flight, needed).with(Quantity::ServiceMean, latency_ns, source);
+    let finding = with_volume_of_machine(case, cap, finding);
     if counted {
         let wanted = requests_in_flight(needed);
         let reads = seen.read_share.is_none_or(|share| share >= 0.5);
@@ -273,6 +290,22 @@ pub(super) fn too_shallow(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     Some(finding.with_figure(Quantity::InFlightPossible, seen.depth).remedy(remedy).counterfactual(forecast))
 }
 
+/// Adds what the volume could do, and how long credits last, to a finding whose cap is one of the machine.
+fn with_volume_of_machine(case: &VolumeCase<'_, '_>, cap: &ExpectedCap, finding: Finding) -> Finding {
+    if !matches!(cap.kind, CapKind::Machine | CapKind::Egress) {
+        return finding;
+    }
+    let of_volume =
+        case.volume.caps.iter().filter(|cap| matches!(cap.kind, CapKind::VolumeIops | CapKind::VolumeBytes));
+    let burst = case.volume.burst_iops;
+    let lasts = case.volume.credits_last(burst).filter(|(first, _)| first.name == cap.name).map(|(_, secs)| secs * 1e9);
+    finding
+        .about(&cap.name)
+        .with(Quantity::NextCapIops, of_volume.map(|cap| cap.iops).reduce(f64::min), EvidenceSource::Model)
+        .with(Quantity::BurstIops, lasts.map(|_| burst), EvidenceSource::Model)
+        .with(Quantity::BurstLasts, lasts, EvidenceSource::Model)
+}
+
 /// Returns where processor time comes from: the counters that also have the requests.
 fn source_of_counters(seen: &Observation) -> EvidenceSource {
     seen.iops.map_or(EvidenceSource::Iostat, |iops| iops.source)
@@ -283,7 +316,7 @@ pub(super) fn uneven(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.volume.binding().filter(|cap| case.is_counted() && case.iops < (1.0 - REACHED) * cap.iops)?;
     let (in_flight, alone_ns, latency) = (case.in_flight()?, case.volume.alone_ns?, case.seen.latency_ns?);
     let busy = case.seen.busy.filter(|busy| busy.value() < NEVER_IDLE)?;
-    let needed = cap.iops * alone_ns / 1e9;
+    let needed = case.knee(cap)?;
     (case.waited(alone_ns) && in_flight >= (1.0 - REACHED) * needed).then(|| {
         case.shallow(Code::QueueNotFilled, cap, in_flight, needed)
             .with(Quantity::ServiceMean, alone_ns, EvidenceSource::Model)
@@ -297,15 +330,13 @@ pub(super) fn uneven(case: &VolumeCase<'_, '_>) -> Option<Finding> {
 pub(super) fn beyond_knee(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let (in_flight, knee) = (case.in_flight()?, case.knee(case.reached()?)?);
     let latency = case.seen.latency_ns?;
-    // Providers ask for a few in flight on volumes of slow media, whose latency they do not publish.
-    let is_guess = case.volume.latency_is_assumed && case.volume.alone_ns.is_some_and(|alone_ns| alone_ns >= SLOW_NS);
-    let knee = if is_guess { knee.max(SLOW_DEPTH) } else { knee };
     if in_flight <= BEYOND * knee.max(1.0) {
         return None;
     }
     let total = requests_in_flight(knee);
     // Each worker has at least one operation in flight.
     let remedy = match case.seen.workers.unwrap_or(1) > total {
+        _ if case.seen.is_counted() => Remedy::FewerInFlight { in_flight: total },
         true => Remedy::FewerWorkers { numjobs: total },
         false => Remedy::LowerDepth { iodepth: case.per_worker(knee), total },
     };
@@ -321,10 +352,13 @@ pub(super) fn beyond_knee(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     Some(finding)
 }
 
+/// Longest runtime to advise, in seconds.
+const RUNTIME_MAX_S: u64 = 43_200;
+
 /// Checks for more than the sustained rate, but no more than a burst allows.
 pub(super) fn burst_running(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let (cap, burst) = (case.volume.binding()?, case.volume.burst_iops);
-    if !cap.is_burst(case.iops) || case.is_above() {
+    if !case.is_burst() || case.is_above() {
         return None;
     }
     let finding = case
@@ -340,9 +374,10 @@ pub(super) fn burst_running(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     // A longer run includes both levels in its mean.
     let finding = finding.about(&first.name).with(Quantity::CapIops, first.iops, EvidenceSource::Model);
     let ended = case.seen.seconds.is_some_and(|seconds| seconds >= 0.95 * lasts);
+    let runtime_s = (2.0 * lasts).ceil().max(1.0) as u64;
     let remedy = match ended {
-        true => Remedy::Ramp { ramp_s: secs.ceil() as u64 },
-        false => Remedy::RunLonger { runtime_s: (2.0 * lasts).ceil().max(1.0) as u64 },
+        true => Some(Remedy::Ramp { ramp_s: secs.ceil() as u64 }),
+        false => Some(Remedy::RunLonger { runtime_s }).filter(|_| runtime_s <= RUNTIME_MAX_S),
     };
     let shown = if ended { secs } else { lasts };
     Some(finding.with(Quantity::BurstLasts, shown * 1e9, EvidenceSource::Model).remedy(remedy))
@@ -381,13 +416,13 @@ pub(super) fn below(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     }
     let expected = (case.volume.at)(case.in_flight()?)?;
     // Operations took longer than they would on the volume.
-    let slower = case.seen.latency_ns.is_some_and(|latency| latency.value() > expected.latency_ns / SHORT);
+    let slower = case.seen.latency_ns.is_some_and(|latency| latency.low > expected.latency_ns / SHORT);
     // Below the knee, the model is as good as its latency.
-    if case.volume.latency_is_assumed && case.volume.alone_ns.is_some_and(|alone_ns| !case.waited(alone_ns)) {
+    if !case.volume.latency_is_measured && case.volume.alone_ns.is_some_and(|alone_ns| !case.waited(alone_ns)) {
         return None;
     }
     let kept_full = case.seen.closed && slower || case.is_slow_without_bursts();
-    (kept_full && case.iops < SHORT * expected.iops).then(|| {
+    (kept_full && case.seen.iops?.high < SHORT * expected.iops).then(|| {
         case.finding(Code::BelowExpectation, Severity::Warning)
             .with(Quantity::InFlightAchieved, expected.in_flight, EvidenceSource::LittlesLaw)
             .with(Quantity::ExpectedIops, expected.iops, EvidenceSource::Model)

@@ -345,6 +345,17 @@ fn an_assumed_latency_ranked_above_a_measured_one_without_note() {
     );
 }
 
+/// A volume was said to cost less, perhaps, although what is known of its price is more than that of the best.
+#[test]
+fn a_known_part_of_a_price_above_the_best_may_not_cost_less() {
+    let text = flat(&planned("plan --iops 15k --capacity 1TiB --latency 2ms --no-simulation", "120"));
+    assert!(text.contains("Best ") && !text.contains("less: gcp/hyperdisk-balanced-high-availability"), "{text}");
+    let of_both =
+        "plan --iops 15k --latency 2ms --provider gcp/hyperdisk-balanced-high-availability,aws/io2 --no-simulation";
+    let text = flat(&planned(of_both, "120"));
+    assert!(text.contains("may cost less: gcp/hyperdisk-balanced-high-availability"), "{text}");
+}
+
 #[test]
 fn rejected_volumes_are_one_line_for_each_reason() {
     let text = planned("plan --iops 200k --capacity 1TiB --no-simulation", "120");

@@ -1,9 +1,13 @@
 //! Splits a depth over workers.
 
+use analyse::Observation;
 use analyse::knee::{Curve, Fit};
 use job::{EngineKind, Job, Plan};
 use report::sweep::SweepAdvice;
 use units::requests_in_flight;
+use volume::catalogue;
+
+use crate::expected::ExpectedVolume;
 
 /// Returns the `iodepth` and `numjobs` with `depth` operations in flight.
 pub(crate) fn split(job: &Job, depth: u32) -> (u32, u32) {
@@ -26,7 +30,8 @@ pub(crate) fn advice(plan: &Plan, fit: &Fit, cpu_per_io_ns: Option<f64>, sweeps:
         _ => return None,
     };
     let job = &plan.jobs[0];
-    let depth = u32::try_from(depth).unwrap_or(u32::MAX);
+    let found = u32::try_from(depth).unwrap_or(u32::MAX);
+    let depth = found.max(least_depth(job).unwrap_or(0));
     let wanted = cpu_per_io_ns.map_or(iops / ASSUMED_WORKER_IOPS, |ns| iops * ns / 1e9 / UTILIZATION_MAX);
     // More workers than processors slow each other down.
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
@@ -38,7 +43,14 @@ pub(crate) fn advice(plan: &Plan, fit: &Fit, cpu_per_io_ns: Option<f64>, sweeps:
     };
     let iodepth = if job.has_queue() { depth.div_ceil(numjobs) } else { 1 };
     let line = fio_line(plan, job, iodepth, numjobs);
-    Some(SweepAdvice { depth: iodepth * numjobs, iodepth, numjobs, fio: line.filter(|_| *sweeps == 1), cpu_per_io_ns })
+    let fio = line.filter(|_| *sweeps == 1);
+    Some(SweepAdvice { depth: iodepth * numjobs, iodepth, numjobs, fio, cpu_per_io_ns, is_of_provider: depth > found })
+}
+
+/// Returns the depth that providers ask for on such a volume of the catalogue.
+fn least_depth(job: &Job) -> Option<u32> {
+    let volume = ExpectedVolume::look_up(job.engine.volume.as_ref()?, catalogue::no_files).ok()?;
+    Some(volume.of(&Observation::default(), &|_| None).least_depth() as u32)
 }
 
 /// Options that the command line sets itself.
@@ -96,4 +108,21 @@ fn word(name: &str, value: &str) -> String {
     let quoted =
         if value.chars().all(plain) { value.to_owned() } else { format!("'{}'", value.replace('\'', r"'\''")) };
     if value.is_empty() { format!("--{name}") } else { format!("--{name}={quoted}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One in flight was advised where `explain` and the provider ask for four.
+    #[test]
+    fn a_sweep_advised_less_than_providers_ask_for() {
+        let least = |volume: &str| {
+            let mut job = Job::default();
+            job.engine.volume = Some(volume.to_owned());
+            least_depth(&job)
+        };
+        assert_eq!(least("aws/st1,size=2TiB"), Some(4));
+        assert_eq!(least("aws/gp3"), Some(0));
+    }
 }

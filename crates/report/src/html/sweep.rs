@@ -9,7 +9,7 @@ use super::headline::time;
 use super::markup::Markup;
 use super::table::HtmlTable;
 use crate::escape::shell_line;
-use crate::sweep::{Sweep, SweepAdvice, SweepDocument, caveats, facts, headline};
+use crate::sweep::{Sweep, SweepAdvice, SweepDocument, advice_words, caveats, facts, headline};
 
 /// Returns the result in one sentence.
 pub(super) fn title(document: &SweepDocument) -> String {
@@ -80,11 +80,8 @@ fn found(out: &mut Markup, sweep: &Sweep, is_named: bool, alone: bool) {
 }
 
 fn advised(out: &mut Markup, advice: &SweepAdvice) {
-    let SweepAdvice { depth, iodepth, numjobs, fio, cpu_per_io_ns } = advice;
-    let jobs = if *numjobs == 1 { "one job".to_owned() } else { format!("{numjobs} jobs") };
-    let cpu = cpu_per_io_ns.map_or_else(String::new, |ns| format!(" ({} of processor each operation)", time(ns)));
-    out.leaf("p", "remedy", &format!("Set {depth} in flight: {jobs} of iodepth {iodepth}{cpu}."));
-    if let Some(line) = fio {
+    out.leaf("p", "remedy", &micro(&advice_words(advice)));
+    if let Some(line) = &advice.fio {
         out.leaf("pre", "", line);
     }
 }

@@ -61,7 +61,7 @@ impl PlanText {
         self.described(what, &plan.candidates[best], &plan.need, plan.machines_of(best));
         if ranking.best.is_none() {
             self.labelled("", "the price of none of them is known: they are ranked by latency");
-        } else if let Some(unpriced) = self.unpriced(plan) {
+        } else if let Some(unpriced) = unpriced(plan, &plan.candidates[best]) {
             self.labelled("", &unpriced);
         }
         let better_known = ranking.known_best.filter(|_| !plan.candidates[best].has_known_latency());
@@ -103,18 +103,6 @@ impl PlanText {
             }
             None => {}
         }
-    }
-
-    /// Names the volumes that meet the need and may be cheaper than the best one, because their prices are not known.
-    fn unpriced(&self, plan: &PlanReport) -> Option<String> {
-        let without = plan.ranking.meeting.iter().map(|&index| &plan.candidates[index]);
-        let mut names: Vec<&str> = without
-            .filter(|candidate| candidate.known_price().is_none())
-            .map(|candidate| candidate.spec.name.split(',').next().unwrap_or_default())
-            .collect();
-        names.dedup();
-        let listed = names.join(", ");
-        (!names.is_empty()).then(|| format!("not priced here, and may cost less: {listed}"))
     }
 
     /// Appends one candidate with the figures that a buyer needs.
@@ -449,6 +437,24 @@ impl MeetingRow {
         let basis = (!basis).then(|| format!("latency {}", self.basis));
         holds.into_iter().chain(basis).chain(self.limit.iter().cloned()).collect::<Vec<_>>().join("; ")
     }
+}
+
+/// Names the volumes that meet the need and may be cheaper than the best one: what is known of their prices is less.
+fn unpriced(plan: &PlanReport, best: &Candidate) -> Option<String> {
+    let most = best.known_price().map_or(f64::INFINITY, |price| price.usd_per_month);
+    let may_cost_less = |candidate: &&Candidate| {
+        candidate.price.as_ref().is_none_or(|price| !price.whole() && price.usd_per_month < most)
+    };
+    let mut names: Vec<&str> = plan
+        .ranking
+        .meeting
+        .iter()
+        .map(|&index| &plan.candidates[index])
+        .filter(may_cost_less)
+        .map(|candidate| candidate.spec.name.split(',').next().unwrap_or_default())
+        .collect();
+    names.dedup();
+    (!names.is_empty()).then(|| format!("not priced here, and may cost less: {}", names.join(", ")))
 }
 
 /// Reports whether the candidate's limits depend on the machine type rather than on the number of vCPUs alone.

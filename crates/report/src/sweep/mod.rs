@@ -16,7 +16,7 @@ use crate::escape;
 pub use panel::svg;
 pub(crate) use panel::{Panel, panels};
 pub use text::text;
-pub(crate) use text::{caveats, facts, headline};
+pub(crate) use text::{advice_words, caveats, facts, headline};
 
 /// The result of a sweep.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -91,6 +91,9 @@ pub struct SweepAdvice {
     pub fio: Option<String>,
     /// CPU time per operation in nanoseconds, if it was measured.
     pub cpu_per_io_ns: Option<f64>,
+    /// Whether the depth is the one that providers ask for, above what the model needs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_provider: bool,
 }
 
 /// Version of the document's layout.

@@ -134,6 +134,17 @@ fn time(ns: f64) -> String {
     if ns < 999.5 { format!("{} ns", significant(ns, 3)) } else { Nanos::new(ns.round() as u64).to_string() }
 }
 
+pub(crate) fn advice_words(advice: &SweepAdvice) -> String {
+    let SweepAdvice { depth, iodepth, numjobs, cpu_per_io_ns, is_of_provider, .. } = advice;
+    let jobs = if *numjobs == 1 { "one job".to_owned() } else { format!("{numjobs} jobs") };
+    let cpu = cpu_per_io_ns.map_or_else(String::new, |ns| format!(" ({} of processor each operation)", time(ns)));
+    let asked = match is_of_provider {
+        true => " Providers ask for that many on hard disks, whose latency is not published: here it is assumed.",
+        false => "",
+    };
+    format!("Set {depth} in flight: {jobs} of iodepth {iodepth}{cpu}.{asked}")
+}
+
 struct SweepPage {
     sheet: Sheet,
 }
@@ -199,12 +210,9 @@ impl SweepPage {
         }
     }
     fn advice(&mut self, advice: &SweepAdvice) {
-        let SweepAdvice { depth, iodepth, numjobs, fio, cpu_per_io_ns } = advice;
         self.sheet.gap();
-        let jobs = if *numjobs == 1 { "one job".to_owned() } else { format!("{numjobs} jobs") };
-        let cpu = cpu_per_io_ns.map_or_else(String::new, |ns| format!(" ({} of processor each operation)", time(ns)));
-        self.sheet.paragraph(&format!("Set {depth} in flight: {jobs} of iodepth {iodepth}{cpu}."), None);
-        if let Some(line) = fio {
+        self.sheet.paragraph(&advice_words(advice), None);
+        if let Some(line) = &advice.fio {
             // Not wrapped, so that it can be copied.
             self.sheet.line(&format!("  {line}"));
         }

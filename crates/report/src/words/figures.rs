@@ -167,7 +167,7 @@ pub(super) fn small_region(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn mechanical(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "These are the times of a disk drive: {} random operations per second at {} each, as long as a seek and half a \
+        "These are the times of a disk drive: {} random operations per second at {} each, as long as a seek and part of a \
          rotation. On one, a deeper queue shortens the seeks slightly and makes each operation wait longer.",
         figures.count(Quantity::Iops),
         figures.time(Quantity::TimeOfOne)

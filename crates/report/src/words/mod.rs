@@ -130,6 +130,16 @@ pub(crate) fn whole_number(in_flight: f64) -> String {
     }
 }
 
+/// Formats a duration in minutes, hours or days where it is long enough.
+fn span(secs: f64) -> String {
+    match secs {
+        secs if secs < 120.0 => format!("{} s", significant(secs, 3)),
+        secs if secs < 7200.0 => format!("{} min", significant(secs / 60.0, 3)),
+        secs if secs < 172_800.0 => format!("{} h", significant(secs / 3600.0, 3)),
+        secs => format!("{} days", grouped((secs / 86_400.0) as u64)),
+    }
+}
+
 /// Formats the figures of a finding.
 struct SentenceFigures<'a>(&'a Finding);
 
@@ -144,12 +154,9 @@ impl SentenceFigures<'_> {
 
     /// Formats a duration in minutes, hours or days where it is long enough.
     fn span(&self, quantity: Quantity) -> String {
-        let secs = self.value(quantity) / 1e9;
-        match secs {
+        match self.value(quantity) / 1e9 {
             secs if secs < 120.0 => self.time(quantity),
-            secs if secs < 7200.0 => format!("{} min", significant(secs / 60.0, 3)),
-            secs if secs < 172_800.0 => format!("{} h", significant(secs / 3600.0, 3)),
-            secs => format!("{} days", grouped((secs / 86_400.0) as u64)),
+            secs => span(secs),
         }
     }
 
@@ -212,10 +219,10 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
             figures.time(Quantity::ResponseMean)
         ),
         Code::EngineNotAsynchronous => run::not_asynchronous(figures, about.engine),
-        Code::RateNotReached => format!("{}, although the queue was deep enough.", run::rate_missed(figures)),
+        Code::RateNotReached => run::rate_not_reached(finding, figures),
         Code::QueueTooShallow => match (figures.has(Quantity::CapIops), finding.remedy) {
             (true, Some(Remedy::MoreInFlight { database, .. })) => volume::too_few_in_flight(figures, database),
-            (true, _) => volume::too_shallow(figures),
+            (true, _) => volume::too_shallow(finding, figures),
             (false, _) => run::queue_too_shallow(figures),
         },
         Code::GeneratorCpuBound => run::cpu_bound(figures),
@@ -360,8 +367,8 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
         Remedy::RunLonger { runtime_s } if about.steady => {
             format!("The steady state ended it: set steadystate_duration={runtime_s}s.")
         }
-        Remedy::RunLonger { runtime_s } if about.observed => format!("Measure for {runtime_s}s."),
-        Remedy::Ramp { ramp_s } if about.observed => format!("Leave out the first {ramp_s}s."),
+        Remedy::RunLonger { runtime_s } if about.observed => format!("Measure for {}.", span(runtime_s as f64)),
+        Remedy::Ramp { ramp_s } if about.observed => format!("Leave out the first {}.", span(ramp_s as f64)),
         Remedy::RunLonger { runtime_s } => format!("Set runtime={runtime_s}s with time_based."),
         Remedy::Ramp { ramp_s } => format!("Leave it out with ramp_time={ramp_s}s."),
         Remedy::LowerDepth { iodepth, total } => {
@@ -385,6 +392,10 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
             let most = volume::throughput_words(bytes_per_second);
             format!("Provision more throughput: up to throughput={most} at this size.")
         }
+        Remedy::FewerInFlight { in_flight } => format!(
+            "The application issues more at a time than the volume takes: {in_flight} in flight give the same IOPS at a \
+             lower latency (fewer connections or jobs at a time, smaller batches)."
+        ),
         Remedy::MoreInFlight { in_flight, reads, database } => databases::more_in_flight(in_flight, reads, database),
         Remedy::Percentiles => "Check percentiles (p50, p99, p99.9) too.".to_owned(),
         Remedy::Doctor => "Check the host with `fathom doctor`.".to_owned(),
@@ -500,6 +511,7 @@ mod tests {
             Remedy::FewerRanks { ranks: 8 },
             Remedy::CompareRanks { ranks: 8 },
             Remedy::FasterSyncs,
+            Remedy::FewerInFlight { in_flight: 3 },
         ];
         // A match, so that a new remedy cannot be added without extending the list above.
         let place = |remedy: &Remedy| match remedy {
@@ -532,6 +544,7 @@ mod tests {
             Remedy::FewerRanks { .. } => 26,
             Remedy::CompareRanks { .. } => 27,
             Remedy::FasterSyncs => 28,
+            Remedy::FewerInFlight { .. } => 29,
         };
         assert!(remedies.iter().map(place).eq(0..remedies.len()));
         let declared = record::Declared { verify: true, ..record::Declared::default() };

@@ -272,6 +272,17 @@ pub(super) fn buffered_writes(figures: &SentenceFigures<'_>) -> String {
     format!("Writes remained in memory, and the job did not wait until they reached the device{where_to}.")
 }
 
+pub(super) fn rate_not_reached(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
+    let missed = rate_missed(figures);
+    match &finding.subject {
+        Some(limit) if figures.has(Quantity::CreditsGone) => {
+            format!("{missed}: the credits of {limit} ran out {} after the start.", figures.span(Quantity::CreditsGone))
+        }
+        Some(limit) => format!("{missed}: the limit is {limit}."),
+        None => format!("{missed}, although the queue was deep enough."),
+    }
+}
+
 pub(super) fn rate_missed(figures: &SentenceFigures<'_>) -> String {
     if figures.has(Quantity::ByteRateAsked) {
         format!(

@@ -25,14 +25,16 @@ pub(super) fn cap(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let next = figures
         .clause(Quantity::NextCapIops, || format!(" The next limit is at {}.", figures.count(Quantity::NextCapIops)));
     let above = figures.clause(Quantity::AboveNominal, || {
-        format!(
-            " That is {} above nominal; up to {} was measured on such volumes.",
-            figures.share(Quantity::AboveNominal),
-            figures.share(Quantity::Tolerance)
-        )
+        let measured = figures.clause(Quantity::Tolerance, || {
+            format!("; up to {} was measured on such volumes", figures.share(Quantity::Tolerance))
+        });
+        format!(" That is {} above nominal{measured}.", figures.share(Quantity::AboveNominal))
+    });
+    let spent = figures.clause(Quantity::BurstIops, || {
+        format!(" Its burst credits are spent: with them, {} are possible.", figures.count(Quantity::BurstIops))
     });
     let (rate, most) = rate_and_cap(figures);
-    format!("{rate} are {what}: {} allows {most}{depth}.{above}{next}", subject(finding))
+    format!("{rate} are {what}: {} allows {most}{depth}.{above}{spent}{next}", subject(finding))
 }
 
 /// Formats a rate and the cap on it: in bytes if that is how the cap is stated.
@@ -104,17 +106,27 @@ pub(super) fn shared(finding: &Finding, figures: &SentenceFigures<'_>) -> String
 }
 
 /// Returns the sentence for a depth too small for the volume's limit. [`super::run`] has the one for a requested rate.
-pub(super) fn too_shallow(figures: &SentenceFigures<'_>) -> String {
+pub(super) fn too_shallow(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let possible = figures.clause(Quantity::InFlightPossible, || {
         format!(" of {}", whole_number(figures.value(Quantity::InFlightPossible)))
     });
+    let cap = figures.count(Quantity::CapIops);
+    let most = match finding.subject.as_deref() {
+        Some(limit) if figures.has(Quantity::NextCapIops) => {
+            let burst = figures.clause(Quantity::BurstLasts, || {
+                let (burst, lasts) = (figures.count(Quantity::BurstIops), figures.span(Quantity::BurstLasts));
+                format!("; with full credits {burst} for {lasts}")
+            });
+            let of_volume = figures.count(Quantity::NextCapIops);
+            format!("the machine sustains {cap} of the {of_volume} of the volume ({limit}{burst}). {cap} take")
+        }
+        _ => format!("the volume can do {cap}. That takes"),
+    };
     format!(
-        "Bound by latency: {}{possible} in flight at {} each make {} IOPS, and the volume can do {}. That takes {} in \
-         flight.",
+        "Bound by latency: {}{possible} in flight at {} each make {} IOPS, and {most} {} in flight.",
         significant(figures.value(Quantity::InFlightAchieved), 3),
         figures.time(Quantity::ServiceMean),
         figures.count(Quantity::Iops),
-        figures.count(Quantity::CapIops),
         figures.needed(Quantity::InFlightNeeded)
     )
 }

@@ -75,6 +75,17 @@ fn limits_have_measured_tolerances() {
     }
 }
 
+/// Machines without a row, as flexible ones, were to be left out, although their network can be given.
+#[test]
+fn a_machine_without_limits_hid_the_key_for_its_network() {
+    let remedy = |volume: &str| resolve(&format!("{volume},machine=none.such")).unwrap_err().remove(0).remedy.unwrap();
+    let oci = remedy("oci/block-volume");
+    assert!(oci.contains("give its network_gbps= instead, or leave `machine` out"), "{oci}");
+    for volume in ["aws/gp3", "aws/io1", "azure/p30", "azure/ultra"] {
+        assert!(!remedy(volume).contains("instead"), "{}", remedy(volume));
+    }
+}
+
 /// Notes of older pages contradicted the figures: gp3 has a tolerance, and the billing page of Premium SSD v2 agrees.
 #[test]
 fn notes_repeated_older_pages() {

@@ -371,7 +371,12 @@ impl ValueFinder<'_> {
             } else if let Some(part) = given {
                 let near = table::nearest(self.provider.machine_tables(), machine);
                 let near = near.map_or(String::new(), |near| format!("the nearest is {near}; "));
-                let remedy = format!("{near}leave `machine` out to apply no machine limits");
+                // A flexible machine has numbers instead of a name.
+                let keys = super::machine_keys(self.volume);
+                let is_number = |key: &&SchemaKey| matches!(key.kind, KeyKind::Quantity(..));
+                let numbers = self.volume.keys.iter().filter(is_number).filter(|key| keys.contains(&key.name.as_str()));
+                let numbers: String = numbers.map(|key| format!("give its {}= instead, or ", key.name)).collect();
+                let remedy = format!("{near}{numbers}leave `machine` out to apply no machine limits");
                 self.refuse(part, format!("no machine `{machine}` is known here"), Some(remedy));
             }
             return;
