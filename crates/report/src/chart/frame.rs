@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::svg::Short;
 use super::{Axis, Svg};
 
-/// Maximum width of a character in a label, which is that of the narrowest layout.
-pub(crate) const LETTER: f64 = 8.2;
+/// Width of a digit of DejaVu Sans, the widest of the usual fonts, in the narrowest layout.
+pub(crate) const LETTER: f64 = 9.9;
 /// Least space on the right of a frame.
 const EDGE: f64 = 16.0;
 
@@ -249,11 +249,13 @@ mod tests {
         assert!(frame.holds((5e9, 1e4)) && !frame.holds((5e9, 1e7)) && !frame.holds((5e9, 0.0)));
     }
 
-    /// A label of nine letters was centred below a tick 20 units from the right end, and clipped on a narrow page.
+    /// Labels of six and of nine letters were centred below a tick near the right end, and clipped on a narrow page.
     #[test]
     fn labels_near_the_right_end_stay_within_the_edge() {
         let y = Axis::from_zero(1.0, 1.0, short_count);
-        for (value, label, class) in [(0.8, "100 MiB/s", "t end"), (0.8, "5 s", "t mid"), (1.0, "5 s", "t mid")] {
+        for (value, label, class) in
+            [(0.8, "100 MiB/s", "t end"), (0.9, "100 ms", "t end"), (0.8, "5 s", "t mid"), (1.0, "5 s", "t mid")]
+        {
             let x = Axis { scale: Scale::linear(0.0, 1.0), ticks: vec![(value, label.to_owned())], name: "" };
             let frame = Frame { left: 0.0, top: 0.0, width: 100.0, height: 10.0, x: &x, y: &y };
             let mut out = Svg::within(116.0, 40.0, "");
