@@ -158,6 +158,7 @@ impl Issuer {
     pub fn next(&mut self, now: Nanos) -> Next {
         match self {
             Self::Fast(fast) if fast.is_running() => Next::Issue(fast.next_in_run(now)),
+            Self::Pattern(pattern) => pattern.next(now),
             _ => self.next_of_any_kind(now),
         }
     }

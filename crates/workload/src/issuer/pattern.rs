@@ -129,7 +129,7 @@ pub(super) struct UnverifiedWrites {
 }
 
 impl Pattern {
-    #[inline]
+    #[inline(never)]
     pub(super) fn next(&mut self, now: Nanos) -> Next {
         loop {
             let is_plain = matches!(self.phase, Phase::Load) && self.parts.is_none() && !self.picker.is_limited();
