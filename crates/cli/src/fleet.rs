@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fleet::{ExchangeOptions, Fleet, SystemClock};
-use job::SplitKind;
 
 use crate::exit::Exit;
 use crate::fleet_args::{FleetCli, FleetCommand};
@@ -20,7 +19,7 @@ pub(crate) fn command(program: &OsStr, words: &[OsString], launch: RankLaunch) -
         let silence = options.as_ref().map_or(Duration::from_secs(10), |options| options.rank_timeout);
         match join(silence, launch) {
             Ok(fleet) => {
-                let split = options.as_ref().and_then(|options| options.split).map(SplitKind::from);
+                let split = options.as_ref().and_then(|options| options.split);
                 let has_variables = !parsed.as_ref().is_ok_and(|(cli, _)| cli.command.divides_simulations());
                 if has_variables {
                     let words: Vec<OsString> = words.iter().map(|word| expand(&fleet, word)).collect();

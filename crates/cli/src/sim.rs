@@ -1,6 +1,5 @@
 //! `fathom sim`: runs jobs on modelled volumes, in virtual time.
 
-use job::SplitKind;
 use procedure::grid;
 use procedure::jobs::{VariedJobs, VariedPlace, around};
 use procedure::simulation::{GridSimulation, PointError, PreparedPoint};
@@ -39,7 +38,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     let combinations = grid::combinations(&grid::axes("--vary", &options.vary).map_err(Exit::usage)?);
     let division = PointDivision::of(options.shard.as_deref(), true)?;
     division.mention_empty(combinations.len());
-    let place = VariedPlace::SimulatedHosts(options.hosts, options.split.map(SplitKind::from));
+    let place = VariedPlace::SimulatedHosts(options.hosts, options.split);
     // Options beside the jobs and the settings that determine the results.
     let identity = {
         let SimOptions { run, hosts, split, .. } = options;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::gate::WriteGate;
-use job::{Dialect, JobArguments, JobWords, Plan, SplitKind};
+use job::{Dialect, JobArguments, JobWords, Plan};
 use procedure::jobs::around;
 use record::RunKind;
 use runner::{PreparedRun, Refusal, RunPlace, Runner, Seeds};
@@ -53,7 +53,7 @@ impl RunTrial {
         let (around, source) = (&around(options.on.as_deref()), LocalSource::default());
         let sections = options.job_files.section.as_slice();
         let (arguments, split) = (JobArguments { words, sections, around, source: &source }, options.split);
-        let parsed = job::parse_on_hosts(arguments, options.hosts, split.map(SplitKind::from));
+        let parsed = job::parse_on_hosts(arguments, options.hosts, split);
         diagnostics::print(&parsed.diagnostics);
         let (plan, _) = parsed.into_result().map_err(|_| Exit::Usage)?;
         let place = match (is_virtual, used(&plan)) {

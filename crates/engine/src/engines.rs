@@ -1,5 +1,7 @@
 //! Creates the target of an engine as its concrete type.
 
+mod offload;
+
 use target::Target;
 use target::spec::EngineKind;
 
@@ -7,7 +9,6 @@ use crate::aio::Aio;
 use crate::allocation::{Allocation, AllocationCall};
 use crate::blocking::{Blocking, Call, Pread, Preadv, Preadv2, SeekIo, SeekVector};
 use crate::error::Error;
-use crate::exports::Nbd;
 use crate::files::File;
 use crate::mmap::Mmap;
 use crate::more::cpuio::Processor;
@@ -17,13 +18,15 @@ use crate::more::http::Objects;
 use crate::more::net::Network;
 use crate::more::sg::Scsi;
 use crate::names::Names;
+use crate::nbd_target::Nbd;
 use crate::null::Null;
 use crate::nvme::Passthrough;
-use crate::offload::Offload;
+
 use crate::opening::Opening;
 use crate::splice::Splice;
 use crate::sync_target::{Perform, SyncTarget};
 use crate::uring::Uring;
+use offload::Offload;
 
 /// A function generic over the target, compiled once per engine so that the loop in it makes no dynamic calls.
 pub trait Visitor {

@@ -27,7 +27,6 @@ mod etcd;
 mod figure;
 pub mod fio;
 mod fio_rows;
-mod fleet;
 pub mod host;
 mod input;
 mod job_result;
@@ -57,9 +56,6 @@ pub use environment::{DeviceRecord, EnvironmentRecord, FilesystemRecord, TargetE
 pub use etcd::EtcdSyncs;
 pub use figure::{Figure, FigureOf, FigureQuantity, FigureStatistic, FigureValue, NoFigure};
 pub use fio_rows::FioRow;
-pub use fleet::{
-    ClockRecord, FleetRecord, LostRank, MergeRecord, MissingRanks, RANK_INTERVALS_MAX, RankFailure, RankRecord,
-};
 pub use input::{
     CounterFormat, Input, InputError, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind,
     IostatReport, StackedDisk, read_input, read_inputs,
@@ -78,9 +74,12 @@ pub use meter::TrimmedBlockCounts;
 pub use model::{ModelRecord, ModelledVolume, StageWait};
 pub use printable::printable;
 pub use quote::{Quote, Quoted};
-pub use ranks::{RANK_JOBS_MAX, RankJob};
 pub use run::IdlenessRecord;
 pub use run::RunOutcome;
+pub use run::{
+    ClockRecord, FleetRecord, LostRank, MergeRecord, MissingRanks, RANK_INTERVALS_MAX, RANK_JOBS_MAX, RankFailure,
+    RankJob, RankRecord,
+};
 pub use run::{
     DiskUse, GroupTotals, HostRecord, Note, Repeat, RequestedLoad, RequestedProgram, RequestedRun, Run, Tool,
 };

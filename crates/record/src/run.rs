@@ -1,5 +1,7 @@
 //! Runs.
 
+mod fleet;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -8,8 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::declared::Mixed;
 use crate::{
-    DataKind, Declared, DirectionResult, FleetRecord, JobResult, Measured, ModelRecord, Quote, SampleRecord,
-    StuckOperation,
+    DataKind, Declared, DirectionResult, JobResult, Measured, ModelRecord, Quote, SampleRecord, StuckOperation,
+};
+pub use fleet::{
+    ClockRecord, FleetRecord, LostRank, MergeRecord, MissingRanks, RANK_INTERVALS_MAX, RANK_JOBS_MAX, RankFailure,
+    RankJob, RankRecord,
 };
 
 /// The record of a run.

@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use analyse::{ActiveIntervals, Evidence, EvidenceSource, EvidenceUnit, Explanation, Finding, Quantity, Severity};
+use analyse::{ActiveIntervals, Evidence, EvidenceSource, EvidenceUnit, Explanation, Finding, Quantity};
 use serde::Serialize;
 use units::{Bytes, Nanos, count, percent, significant};
 
 use crate::escape;
 use crate::sheet::{Sheet, SheetStyle, Tone};
 use crate::text::tone_of;
-use crate::words::{self, SentenceContext};
+use crate::words::{self, SentenceContext, severity_name};
 
 /// Version of the document's layout.
 const SCHEMA: u32 = 1;
@@ -142,15 +142,6 @@ fn glance(explanation: &Explanation, share: f64) -> String {
         syncs,
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-pub(crate) const fn severity_name(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Info => "info",
-        Severity::Advice => "advice",
-        Severity::Warning => "warning",
-        Severity::Distrust => "distrust",
-    }
 }
 
 /// Returns the evidence: `24.1k IOPS (counted), 1.31 ms latency mean (printed)`.

@@ -9,8 +9,8 @@ use record::SavedRun;
 
 use crate::disk;
 use crate::error::{Error, Reason, Result};
+use crate::lock::StoreLock;
 use crate::manifest::{FORMAT, parse_manifest, seal_of};
-use crate::removal::WRITER_LOCK;
 
 pub(crate) const MANIFEST: &str = "manifest.json";
 pub(crate) const RUN: &str = "run.json";
@@ -20,6 +20,8 @@ pub(crate) const ENVIRONMENT: &str = "environment.json";
 pub(crate) const EVENTS: &str = "events.jsonl.zst";
 /// Marker file that exempts a run from retention.
 pub(crate) const KEPT: &str = "kept";
+/// Lock in a folder that is being written, held by its writer.
+pub(crate) const WRITER_LOCK: &str = ".lock";
 /// Names of all files in the folder of a run.
 const WRITTEN: [&str; 8] = [MANIFEST, RUN, JOB, RESOLVED, ENVIRONMENT, EVENTS, KEPT, WRITER_LOCK];
 
@@ -120,4 +122,28 @@ pub(crate) fn stamp(folder: &Path) -> std::io::Result<String> {
         let _ = writeln!(stamp, "{name} {} {} {}.{}", meta.ino(), meta.len(), time.0, time.1);
     }
     Ok(format!("{:08x}-{}", crc32c::crc32c(stamp.as_bytes()), stamp.len()))
+}
+
+/// Prefix of folders to which a run is being written.
+pub(crate) const WRITING: &str = ".writing-";
+/// Prefix of folders that are being removed.
+pub(crate) const REMOVING: &str = ".removing-";
+
+/// Removes folders that no process uses. Requires the store's lock, under which every folder in use has its writer's
+/// lock.
+pub(crate) fn sweep(root: &Path) -> Result<()> {
+    let listed = root.read_dir().map_err(|error| Error::io(root, "listing", error))?;
+    for folder in listed.filter_map(std::io::Result::ok) {
+        let name = folder.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(REMOVING) || (name.starts_with(WRITING) && is_abandoned(&folder.path())) {
+            // What cannot be removed now is removed later.
+            let _ = std::fs::remove_dir_all(folder.path());
+        }
+    }
+    Ok(())
+}
+
+fn is_abandoned(folder: &Path) -> bool {
+    matches!(StoreLock::try_now(&folder.join(WRITER_LOCK)), Ok(Some(_)))
 }

@@ -58,7 +58,7 @@ impl RunStore {
             let path = self.root.join(name);
             match folder::check_version(&path, &row.entry) {
                 Ok(()) => {
-                    listing.entries.push(SavedRun { kept: path.join(folder::KEPT).exists(), ..row.entry.clone() })
+                    listing.entries.push(SavedRun { kept: path.join(folder::KEPT).exists(), ..row.entry.clone() });
                 }
                 Err(error) => listing.skipped.push((name.clone(), error)),
             }

@@ -6,7 +6,7 @@ use record::{EnvironmentRecord, Input, RunKind, read_input};
 use crate::error::{Error, Reason, Result};
 use crate::lock::{LOCK_TIMEOUT, StoreLock};
 use crate::manifest::{FORMAT, StoreVersion, seal, unseal};
-use crate::{disk, removal};
+use crate::{disk, folder};
 
 const LOCK: &str = "lock";
 pub(crate) const INDEX: &str = "index.json";
@@ -118,7 +118,7 @@ impl RunStore {
     fn sweep(&self) -> Result<()> {
         self.check_version()?;
         match self.try_lock()? {
-            Some(_lock) => removal::sweep(&self.root),
+            Some(_lock) => folder::sweep(&self.root),
             None => Ok(()),
         }
     }

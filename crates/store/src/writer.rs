@@ -9,10 +9,9 @@ use serde::Serialize;
 use zstd::stream::write::Encoder;
 
 use crate::error::{Error, Reason, Result};
-use crate::folder::{ENVIRONMENT, EVENTS, JOB, KEPT, MANIFEST, RESOLVED, RUN};
+use crate::folder::{ENVIRONMENT, EVENTS, JOB, KEPT, MANIFEST, RESOLVED, RUN, WRITER_LOCK, WRITING};
 use crate::lock::{LOCK_TIMEOUT, StoreLock};
 use crate::manifest::{manifest, seal, seal_of};
-use crate::removal::{WRITER_LOCK, WRITING};
 use crate::{RunStore, disk, id};
 
 /// Distinguishes temporary folders of one process.

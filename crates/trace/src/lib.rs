@@ -24,9 +24,9 @@ pub use characterize::{
 pub use export::{TraceCopy, TraceExport};
 pub use format::{
     TRACE_HEADER_BYTES, TRACE_MARK, TRACE_VERSION, TraceBlockHeader, TraceBlockKind, TraceDamage, TraceEnd,
-    TraceReader, TraceWriter, TraceWriterOptions,
+    TraceReader, TraceStep, TraceWriter, TraceWriterOptions,
 };
-pub use import::{TraceError, TraceInput, TraceStep, set_letters};
+pub use import::{TraceError, TraceInput, set_letters};
 pub use request::{TraceInfo, TraceOperation, TraceRequest};
 pub use scan::{TraceCondition, TraceWindow, scan_trace};
 pub use study::TraceStudy;

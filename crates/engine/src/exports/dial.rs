@@ -17,9 +17,9 @@ use super::socket::{ExportSocket, SocketWait};
 use crate::error::Error;
 
 /// An export at the start of its transmission phase.
-pub(super) struct ExportConnection {
-    pub(super) socket: ExportSocket,
-    pub(super) served: Served,
+pub(crate) struct ExportConnection {
+    pub(crate) socket: ExportSocket,
+    pub(crate) served: Served,
 }
 
 /// Time without acknowledgement after which a TCP connection counts as lost.
@@ -31,7 +31,7 @@ const MAX_UNIX_BYTES: usize = 108;
 ///
 /// # Errors
 /// Fails if no server listens, or the server refuses, breaks the protocol or takes too long.
-pub(super) fn open(uri: &Uri, structured: bool, timeout: Duration) -> Result<ExportConnection, Error> {
+pub(crate) fn open(uri: &Uri, structured: bool, timeout: Duration) -> Result<ExportConnection, Error> {
     let until = Instant::now() + timeout;
     match shake_hands(uri, handshake(uri, structured), until) {
         Ok((socket, ClientStep::Ready(served))) => Ok(ExportConnection { socket, served }),

@@ -1,16 +1,12 @@
-//! NBD exports: their properties, and a target on one.
+//! NBD exports: their properties, and connections to them.
 //!
 //! Each target has its own connection. `nbd::wire` has the protocol; this module has the sockets. For the rest of the
 //! program an export is a device whose path is its address: it cannot grow, and the rules for devices apply to writes.
 
-mod dial;
+pub(crate) mod dial;
 mod failure;
-mod pending;
 mod reading;
-mod receive_buffer;
-mod send_queue;
 mod socket;
-mod target;
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -21,10 +17,10 @@ use nbd::wire::{ExportBlockSizes, TransmissionFlags, Uri};
 use crate::error::{Error, ErrorKind};
 use crate::opening::Opening;
 pub use reading::examine;
-pub(crate) use target::Nbd;
+pub(crate) use socket::{ExportSocket, SocketWait, lost};
 
 /// Maximum duration of a handshake.
-const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Properties of an export, as reported by its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +66,7 @@ pub(crate) fn connect(uri: &str) -> Result<(OwnedFd, Served), Error> {
 }
 
 impl RemoteExport {
-    fn of(served: &Served) -> Self {
+    pub(crate) fn of(served: &Served) -> Self {
         let ExportBlockSizes { minimum, maximum, .. } = served.block;
         let can = |flag| served.flags.contains(flag);
         Self {
@@ -86,7 +82,7 @@ impl RemoteExport {
     }
 
     /// Checks that the export supports what a setup requires.
-    fn check(&self, setup: &Opening, uri: &str) -> Result<(), Error> {
+    pub(crate) fn check(&self, setup: &Opening, uri: &str) -> Result<(), Error> {
         if setup.buffer_bytes > self.max_request_bytes {
             let reason = format!(
                 "its requests have at most {} bytes, and blocks have {}",
@@ -103,7 +99,7 @@ impl RemoteExport {
 }
 
 /// Parses an address and rejects encrypted ones.
-fn parse(text: &str) -> Result<Uri, Error> {
+pub(crate) fn parse(text: &str) -> Result<Uri, Error> {
     let uri = Uri::parse(text).map_err(|error| {
         refused(text, error.to_string()).with_remedy("write nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH")
     })?;
@@ -115,7 +111,7 @@ fn parse(text: &str) -> Result<Uri, Error> {
 }
 
 /// Returns the error for an export that Fathom cannot use.
-fn refused(uri: &str, reason: impl Into<String>) -> Error {
+pub(crate) fn refused(uri: &str, reason: impl Into<String>) -> Error {
     Error::found(ErrorKind::Export, "use", uri, reason)
 }
 

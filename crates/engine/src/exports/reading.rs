@@ -1,72 +1,124 @@
 //! Reads an export to identify its content.
 
 use std::io::{self, Read, Seek, SeekFrom};
+use std::time::{Duration, Instant};
 
-use target::{Op, Tag, Target};
-use units::{Nanos, OpKind};
-
-use super::{HANDSHAKE_TIMEOUT, Nbd};
-use crate::clock::MonotonicClock;
-use crate::error::{Error, ErrorKind};
-use crate::opening::Opening;
-use crate::queue::QueueTarget;
+use nbd::wire::client::{ReplyPart, ServerReply};
+use nbd::wire::{CommandFlags, NbdCommand, NbdRequest};
 use probe::Examination;
-use target::spec::EngineKind;
+
+use super::socket::{ExportSocket, SocketWait};
+use super::{HANDSHAKE_TIMEOUT, RemoteExport, dial, parse};
+use crate::error::{Error, ErrorKind};
 
 /// Maximum bytes read at a time, within the export's limits: the largest minimum block size that the protocol permits.
 const PIECE_BYTES: u32 = 64 << 10;
 
 /// Maximum time for reading an export's content.
-const READING_TIMEOUT: Nanos = Nanos::from_secs(30);
+const READING_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Length of the header of a reply.
+const REPLY_BYTES: usize = 16;
 
 /// Examines the content of an export, as for a device.
 ///
 /// # Errors
 /// Fails if the export cannot be opened or read.
 pub fn examine(uri: &str) -> Result<Examination, Error> {
-    let export = super::look(uri)?;
+    let connection = dial::open(&parse(uri)?, false, HANDSHAKE_TIMEOUT)?;
+    let export = RemoteExport::of(&connection.served);
     let piece = PIECE_BYTES.min(export.max_request_bytes / export.min_block_bytes * export.min_block_bytes);
-    let setup = Opening::new(EngineKind::Nbd, 1, piece, MonotonicClock::start());
-    let mut target = Nbd::target(&setup.with(|spec| spec.uri = Some(uri.to_owned())))?;
-    let until = target.now() + READING_TIMEOUT;
-    let read = probe::examine(&mut ExportReader { target, piece, bytes: export.bytes, at: 0, until }, export.bytes);
+    let mut reader = ExportReader {
+        socket: connection.socket,
+        piece: vec![0; piece as usize],
+        bytes: export.bytes,
+        at: 0,
+        until: Instant::now() + READING_TIMEOUT,
+    };
+    let read = probe::examine(&mut reader, export.bytes);
+    reader.socket.disconnect();
     read.map_err(|error| Error::system(ErrorKind::Export, "read", uri, &error).with_remedy("see the server's log"))
 }
 
-/// A seekable reader of an export.
+/// A seekable reader of an export, which sends one request at a time and accepts simple replies only.
 struct ExportReader {
-    target: QueueTarget<Nbd>,
-    /// Bytes read at a time.
-    piece: u32,
+    socket: ExportSocket,
+    /// The bytes read last.
+    piece: Vec<u8>,
     bytes: u64,
     at: u64,
     /// Deadline for all reads.
-    until: Nanos,
+    until: Instant,
 }
 
 impl ExportReader {
     /// Reads the piece at `offset`. Returns how many bytes it has.
     fn read_piece(&mut self, offset: u64) -> io::Result<usize> {
-        if self.target.now() >= self.until {
-            return Err(io::ErrorKind::TimedOut.into());
+        let length = self.bytes.saturating_sub(offset).min(self.piece.len() as u64) as usize;
+        if length == 0 {
+            return Ok(0);
         }
-        self.target.submit(Op { tag: Tag(0), kind: OpKind::Read, file: 0, offset, length: self.piece, skip: 0 });
-        let until = (self.target.now() + Nanos::new(HANDSHAKE_TIMEOUT.as_nanos() as u64)).min(self.until);
-        let mut done = Vec::new();
-        while done.is_empty() && self.target.now() < until {
-            self.target.wait(1, until, &mut done);
+        let (command, flags) = (NbdCommand::Read, CommandFlags::default());
+        let mut request = Vec::new();
+        NbdRequest { cookie: offset, command, flags, offset, length: length as u64 }.encode(false, &mut request);
+        self.transfer(&mut request, |socket, part| {
+            // SAFETY: the part refers to `request`, which outlives the call.
+            unsafe { socket.send(&[part], SocketWait::Yes) }
+        })?;
+        let mut header = [0; REPLY_BYTES];
+        self.receive(&mut header)?;
+        let reply = ServerReply::decode(&header, false).map_err(|_| io::ErrorKind::InvalidData)?;
+        match reply.map(|(_, reply)| (reply.cookie, reply.part)) {
+            Some((cookie, ReplyPart::Done)) if cookie == offset => {}
+            Some((_, ReplyPart::Failed { errno, .. })) => {
+                return Err(io::Error::from_raw_os_error(errno.number() as i32));
+            }
+            _ => return Err(io::ErrorKind::InvalidData.into()),
         }
-        let result = done.first().map_or(-libc::ETIMEDOUT, |done| done.result);
-        usize::try_from(result).map_err(|_| io::Error::from_raw_os_error(-result))
+        let mut piece = std::mem::take(&mut self.piece);
+        let received = self.receive(&mut piece[..length]);
+        self.piece = piece;
+        received.map(|()| length)
+    }
+
+    fn receive(&self, into: &mut [u8]) -> io::Result<()> {
+        self.transfer(into, |socket, part| {
+            // SAFETY: the part refers to `into`, which outlives the call and is used nowhere else.
+            unsafe { socket.receive(&[part], SocketWait::Yes) }
+        })
+    }
+
+    /// Calls `call` with what is left of `bytes` until nothing is.
+    fn transfer(
+        &self,
+        bytes: &mut [u8],
+        call: impl Fn(&ExportSocket, libc::iovec) -> io::Result<usize>,
+    ) -> io::Result<()> {
+        let mut at = 0;
+        while at < bytes.len() {
+            let left = self.until.saturating_duration_since(Instant::now()).min(HANDSHAKE_TIMEOUT);
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            self.socket.limit(left)?;
+            let rest = &mut bytes[at..];
+            match call(&self.socket, libc::iovec { iov_base: rest.as_mut_ptr().cast(), iov_len: rest.len() }) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(count) => at += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(io::ErrorKind::TimedOut.into()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 }
 
 impl Read for ExportReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let begin = self.at - self.at % u64::from(self.piece);
+        let begin = self.at - self.at % self.piece.len() as u64;
         let bytes = self.read_piece(begin)?;
-        let piece = self.target.buffer(Tag(0)).map_or(&[][..], |buffer| &buffer[..bytes]);
-        let rest = piece.get((self.at - begin) as usize..).unwrap_or_default();
+        let rest = self.piece[..bytes].get((self.at - begin) as usize..).unwrap_or_default();
         let some = rest.len().min(into.len());
         into[..some].copy_from_slice(&rest[..some]);
         self.at += some as u64;

@@ -11,11 +11,11 @@ use units::Nanos;
 use crate::clock::timespec;
 
 /// A connection to a server. Calls block unless they specify otherwise.
-pub(super) struct ExportSocket(pub(super) OwnedFd);
+pub(crate) struct ExportSocket(pub(super) OwnedFd);
 
 /// Whether a call waits for the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SocketWait {
+pub(crate) enum SocketWait {
     /// Waits until something has happened or the socket's time limit has passed.
     Yes,
     /// Does not wait.
@@ -37,7 +37,7 @@ impl ExportSocket {
     /// # Safety
     /// The parts must refer to memory that is valid for reads.
     #[inline]
-    pub(super) unsafe fn send(&self, parts: &[libc::iovec], wait: SocketWait) -> io::Result<usize> {
+    pub(crate) unsafe fn send(&self, parts: &[libc::iovec], wait: SocketWait) -> io::Result<usize> {
         let message = message(parts);
         // SAFETY: `message` outlives the call; the caller guarantees the memory it refers to, which is only read.
         let sent = unsafe { libc::sendmsg(self.0.as_raw_fd(), &raw const message, wait.flags()) };
@@ -49,7 +49,7 @@ impl ExportSocket {
     /// # Safety
     /// The parts must refer to memory that is valid for writes and not used elsewhere.
     #[inline]
-    pub(super) unsafe fn receive(&self, parts: &[libc::iovec], wait: SocketWait) -> io::Result<usize> {
+    pub(crate) unsafe fn receive(&self, parts: &[libc::iovec], wait: SocketWait) -> io::Result<usize> {
         let mut message = message(parts);
         // SAFETY: `message` outlives the call; the caller guarantees the memory it refers to.
         let received = unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, wait.flags()) };
@@ -57,7 +57,7 @@ impl ExportSocket {
     }
 
     /// Sleeps until data can be received or, with `room`, sent, or until `limit` has passed.
-    pub(super) fn sleep(&self, room: bool, limit: Option<Nanos>) -> io::Result<()> {
+    pub(crate) fn sleep(&self, room: bool, limit: Option<Nanos>) -> io::Result<()> {
         let events = libc::POLLIN | if room { libc::POLLOUT } else { 0 };
         let mut entry = libc::pollfd { fd: self.0.as_raw_fd(), events, revents: 0 };
         let time = limit.map(timespec);
@@ -68,14 +68,14 @@ impl ExportSocket {
     }
 
     /// Sets the time limit of blocking calls; zero means none.
-    pub(super) fn limit(&self, limit: Duration) -> io::Result<()> {
+    pub(crate) fn limit(&self, limit: Duration) -> io::Result<()> {
         let limit = Some(limit).filter(|limit| !limit.is_zero());
         sockopt::set_socket_timeout(&self.0, Timeout::Recv, limit)?;
         Ok(sockopt::set_socket_timeout(&self.0, Timeout::Send, limit)?)
     }
 
     /// Sends a disconnect request. Errors are ignored: the server also notices the closed connection.
-    pub(super) fn disconnect(&self) {
+    pub(crate) fn disconnect(&self) {
         let (command, flags) = (NbdCommand::Disconnect, CommandFlags::default());
         let mut bytes = Vec::with_capacity(NbdRequest::header_bytes(false));
         NbdRequest { cookie: 0, command, flags, offset: 0, length: 0 }.encode(false, &mut bytes);
@@ -86,7 +86,7 @@ impl ExportSocket {
 }
 
 /// Returns the error number of a broken connection.
-pub(super) fn lost(error: &io::Error) -> i32 {
+pub(crate) fn lost(error: &io::Error) -> i32 {
     match error.raw_os_error() {
         Some(libc::ECONNRESET | libc::EPIPE) | None => libc::ENOTCONN,
         Some(errno) => errno,

@@ -29,7 +29,6 @@ mod socket;
 mod stop;
 mod tallies;
 mod timeline;
-mod tls;
 mod turnaround;
 
 use std::io;
@@ -60,11 +59,11 @@ pub use round_trip::measure_round_trip;
 use slots::ConnectionTicket;
 use socket::ClientEnded;
 use socket::ClientSocket;
+pub use socket::{IdentityError, Pem, TlsIdentity};
 pub use stop::Stopper;
 pub use tallies::{Done, ExportCounters, RejectedClients, Snapshot};
 pub use timeline::Punctuality;
 use timeline::Timeline;
-pub use tls::{IdentityError, Pem, TlsIdentity};
 pub use turnaround::RoundTripDeduction;
 
 /// Settings of a server.

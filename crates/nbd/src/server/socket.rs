@@ -1,5 +1,7 @@
 //! A non-blocking socket, plain or encrypted.
 
+mod tls;
+
 use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -7,7 +9,8 @@ use rustix::buffer::spare_capacity;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, sockopt};
 
-use super::tls::{self, TlsIdentity, TlsSession};
+use tls::TlsSession;
+pub use tls::{IdentityError, Pem, TlsIdentity};
 
 /// Receive buffer of the other end of a TCP connection (`tcp_rmem`, its second value).
 const RECEIVE_BUFFER_BYTES: u64 = 128 << 10;

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::Value;
-use serde_json::error::Category;
 
-use super::text::InputText;
+use super::text::{InputText, json_error};
 use super::{Input, InputError, MAKE, few_devices, iostat, measurable, of_run, spdk_counters};
 use crate::{Note, ReadError, Run, fio, store};
 
@@ -204,22 +203,4 @@ fn unknown(text: &InputText, document: JsonInput, body: &str) -> InputError {
         format!("this JSON with {} is neither fio's nor a record nor iostat's", named.join(", "))
     };
     text.error(document.line, "", what, MAKE)
-}
-
-/// Converts an error of the JSON parser in a document on some lines into an error with its place in the text.
-pub(super) fn json_error(text: &InputText, lines: Range<usize>, error: &serde_json::Error, remedy: &str) -> InputError {
-    let message = error.to_string();
-    let what = message.split(" at line ").next().unwrap_or(&message);
-    match error.classify() {
-        Category::Eof => text.cut_off(lines.end, "the document is cut off before its end", remedy),
-        _ => {
-            let at = lines.start + error.line().saturating_sub(1);
-            // An error at the end of a line is reported at column 0 of the next one.
-            let (at, column) = match error.column() {
-                0 if at > lines.start => (at - 1, text.line(at - 1).chars().count() + 1),
-                column => (at, column.max(1)),
-            };
-            text.error_at(at, column, 0, format!("this cannot be read: {what}"), remedy)
-        }
-    }
 }

@@ -5,9 +5,8 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::{Deserializer, Value};
 
-use super::json::json_error;
 use super::stated::{StatedLoad, input, mean_of, result};
-use super::text::InputText;
+use super::text::{InputText, json_error};
 use super::{Input, InputError};
 use crate::{DataKind, JobResult};
 

@@ -12,9 +12,8 @@ mod frame;
 mod scale;
 mod svg;
 
-pub(crate) use axis::Axis;
+pub(crate) use axis::{Axis, bytes_per_second, elapsed, share, short_count, short_time, time};
 pub(crate) use frame::{Frame, LETTER, Step};
-pub(crate) use frame::{bytes_per_second, elapsed, share, short_count, short_time, time};
 pub(crate) use scale::Scale;
 pub(crate) use svg::{Svg, escape, isolated};
 

@@ -6,7 +6,7 @@ use trace::{TraceEnd, TraceFinding, TraceProfile, TraceStudy, TraceWindow};
 
 use super::job::JobForm;
 use super::{advice, figures, rates, severity, statement, summary, warnings};
-use crate::explain::severity_name;
+use crate::words::severity_name;
 
 /// Version of the document's layout.
 const SCHEMA: u32 = 1;

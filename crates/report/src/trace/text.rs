@@ -209,7 +209,7 @@ impl TraceText {
             self.sheet.gap();
             let severity = severity(finding);
             let words = format!(": {} {}", statement(finding), advice(finding));
-            self.sheet.led(2, crate::explain::severity_name(severity), tone_of(severity), &words);
+            self.sheet.led(2, crate::words::severity_name(severity), tone_of(severity), &words);
             let each = figures(finding)
                 .iter()
                 .map(|figure| format!("{} {}", figure.words(), figure.text()))

@@ -1,6 +1,6 @@
 //! Sentences of findings: statement, remedy and outlook.
 
-use analyse::{Code, Explanation, Finding, Quantity, Remedy};
+use analyse::{Code, Explanation, Finding, Quantity, Remedy, Severity};
 use record::{JobResult, Unchecked};
 use units::{Bytes, Nanos, count, grouped, percent, requests_in_flight, significant};
 
@@ -21,6 +21,15 @@ pub(crate) fn percentile(percentile: Option<record::Percentile>) -> String {
     match percentile {
         Some(known) => format!("{}{}", if known.at_least { "\u{2265}" } else { "" }, Nanos::new(known.ns)),
         None => "-".to_owned(),
+    }
+}
+
+pub(crate) const fn severity_name(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Info => "info",
+        Severity::Advice => "advice",
+        Severity::Warning => "warning",
+        Severity::Distrust => "distrust",
     }
 }
 

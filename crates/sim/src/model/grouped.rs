@@ -39,7 +39,7 @@ pub(super) fn grouped(described: Vec<ServiceStage>, placement: &Placement, hosts
         let index = if hosts.is_some() { *known.entry(identity).or_insert(groups.len()) } else { groups.len() };
         match groups.get_mut(index) {
             None => {
-                groups.push(StageGroup { owner: stage.owner.clone(), stage, buckets: bucket.into_iter().collect() })
+                groups.push(StageGroup { owner: stage.owner.clone(), stage, buckets: bucket.into_iter().collect() });
             }
             Some(group) => {
                 group.buckets.extend(bucket);

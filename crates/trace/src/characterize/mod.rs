@@ -14,7 +14,6 @@ mod profile;
 mod reuse;
 mod sampled;
 mod series;
-mod short;
 mod sizes;
 mod streams;
 mod windows;

@@ -3,12 +3,14 @@
 //! Waldspurger, Park, Garthwaite and Ahmad, "Efficient MRC construction with SHARDS", FAST '15: fixed-size sampling, with
 //! the adjustment of the number of references (SHARDS-adj).
 
+mod short;
+
 use super::histogram::{BUCKETS, bucket_of, value_of};
 use super::hot::HotCounters;
 use super::profile::{MissRatioPoint, ReuseProfile, WorkingSetWindow};
 use super::sampled::{BLOCK_BYTES, NEVER, SampledBlock, SampledBlocks};
-use super::short::ShortReuse;
 use super::windows::{TouchedSets, WINDOW_COUNT};
+use short::ShortReuse;
 
 /// Maximum number of blocks of a request that are examined: 16 MiB.
 const REQUEST_BLOCKS_MAX: u64 = 4096;

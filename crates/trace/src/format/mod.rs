@@ -36,5 +36,5 @@ mod reader;
 mod writer;
 
 pub use frame::{TRACE_HEADER_BYTES, TRACE_MARK, TRACE_VERSION, TraceBlockHeader, TraceBlockKind};
-pub use reader::{TraceDamage, TraceEnd, TraceReader};
+pub use reader::{TraceDamage, TraceEnd, TraceReader, TraceStep};
 pub use writer::{TraceWriter, TraceWriterOptions};

@@ -2,7 +2,7 @@
 
 use super::frame::{TRACE_HEADER_BYTES, TRACE_MARK, TRACE_VERSION, TraceBlockHeader, TraceBlockKind};
 use super::{block, facts};
-use crate::{TraceInfo, TraceRequest, TraceStep};
+use crate::{TraceInfo, TraceRequest};
 
 /// Bytes of a trace that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,17 @@ pub struct TraceDamage {
     pub bytes: u64,
     /// Description, one sentence without a full stop.
     pub what: &'static str,
+}
+
+/// What [`crate::TraceInput::next`] or [`TraceReader::next`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceStep {
+    /// Requests were appended.
+    Requests,
+    /// More bytes of a file are needed: the index of the file.
+    NeedsInput(usize),
+    /// Nothing follows.
+    End(TraceEnd),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,24 +14,13 @@ mod text;
 use std::collections::BTreeMap;
 
 use crate::trace_format::TraceFormat;
-use crate::{TraceEnd, TraceInfo, TraceReader, TraceRequest};
+use crate::{TraceInfo, TraceReader, TraceRequest, TraceStep};
 use binary::Binary;
 pub(crate) use blktrace::{EVENT_BYTES, MAGIC, category};
 pub use error::TraceError;
 use error::excerpt;
 pub use events::set_letters;
 use text::Text;
-
-/// What [`TraceInput::next`] or [`TraceReader::next`] did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TraceStep {
-    /// Requests were appended.
-    Requests,
-    /// More bytes of a file are needed: the index of the file.
-    NeedsInput(usize),
-    /// Nothing follows.
-    End(TraceEnd),
-}
 
 /// Reads a trace in any format, in pieces that the caller feeds. Memory does not grow with the trace.
 ///

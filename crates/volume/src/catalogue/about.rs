@@ -3,7 +3,7 @@
 use super::FoundVolume;
 use super::bounds::{Bounds, FigureOrigin};
 use super::rule::{eval, number};
-use super::schema::{BehaviourRule, KeyKind, SchemaRule, VolumeType};
+use super::schema::{BehaviourRule, KeyKind, LatencyBasis, SchemaRule, VolumeType};
 use crate::spec::Price;
 
 /// Descriptive facts of a volume.
@@ -159,31 +159,4 @@ fn sold_range(key: &super::schema::SchemaKey, unit: &super::quantity::QuantityUn
         format!(", then multiples of {} to {}", unit.show(step * unit.factor), unit.show(most * unit.factor))
     });
     format!("{listed} {}{}", unit.name, then.unwrap_or_default())
-}
-
-/// Basis of latency figures, the most certain first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LatencyBasis {
-    /// Specified with the volume's name.
-    Given,
-    /// Measured on this type of volume.
-    Measured,
-    /// Published by the provider as a mean or a range.
-    Published,
-    /// Another volume's figures, or an interpretation of a phrase such as "sub-millisecond".
-    #[default]
-    Assumed,
-}
-
-impl LatencyBasis {
-    /// Returns `measured`, `published`, `assumed` or `given`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Given => "given",
-            Self::Measured => "measured",
-            Self::Published => "published",
-            Self::Assumed => "assumed",
-        }
-    }
 }

@@ -31,7 +31,6 @@ use std::sync::Arc;
 
 use units::suggestion;
 
-pub use about::LatencyBasis;
 pub use about::{About, KeyFacts, RegionalPrice};
 pub use bounds::{Bounds, FigureOrigin};
 pub use build::ResolvedVolume;
@@ -39,6 +38,7 @@ pub use builtin::{BuiltinVolume, list};
 pub use problem::{CatalogueProblem, CatalogueText};
 pub use quantity::{QuantityKind, read as quantity};
 pub use request::file;
+pub use schema::LatencyBasis;
 pub use values::COMMON_KEYS;
 
 use request::{RequestPart, VolumeName, VolumeRequest};

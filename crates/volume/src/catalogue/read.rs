@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use toml::de::DeTable;
 
-use super::about::LatencyBasis;
 use super::check;
 use super::fields::{CatalogueErrors, read_rule};
 use super::problem::{CatalogueProblem, CatalogueText};
 use super::quantity::{self, QuantityKind, QuantityUnit};
+use super::schema::LatencyBasis;
 use super::schema::{
     BehaviourRule, BurstRule, CountedRule, JitterRule, KeyKind, LatencyRule, LawRule, LimitRule, MergingRule, NoteRule,
     PriceRule, Provider, SchemaKey, SchemaRule, StationRule, ToleranceRule, VolumeType,

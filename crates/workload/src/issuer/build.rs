@@ -7,10 +7,7 @@ use job::{BlockSizes, Direction, Job, VerifyFormat};
 use units::random::{Random, mix};
 
 use super::data::{Data, IssuerInputs};
-use super::pairs::PendingTrims;
-use super::pattern::{Parts, Pattern, Phase, Streams, UnverifiedWrites};
-use super::ranges::TrimRanges;
-use super::trims::BacklogTrims;
+use super::pattern::{BacklogTrims, Parts, Pattern, PendingTrims, Phase, Streams, TrimRanges, UnverifiedWrites};
 use crate::decision::{Decision, FileExtent, WorkerIndex};
 use crate::error::WorkloadError;
 use crate::files::JobLayout;

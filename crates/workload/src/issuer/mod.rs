@@ -15,13 +15,8 @@
 mod build;
 mod data;
 mod fast;
-mod overlap;
-mod pairs;
 mod pattern;
-mod ranges;
 mod read_back;
-mod trims;
-mod written;
 mod zoned;
 
 pub use build::map_bytes;
@@ -231,8 +226,8 @@ impl Issuer {
 
     /// Continues after `reader` has read back the last pass. Returns false if the job has ended.
     pub fn resume(&mut self, reader: Option<&Self>) -> bool {
-        let reader = if let Some(Self::ReadBack(reader)) = reader { Some(&**reader) } else { None };
-        self.pattern_mut().resume(reader)
+        let read = if let Some(Self::ReadBack(reader)) = reader { Some(reader.position()) } else { None };
+        self.pattern_mut().resume(read)
     }
 
     fn pattern(&self) -> &Pattern {

@@ -1,17 +1,17 @@
 //! The operations of a pattern, in passes and loops.
 
+mod overlap;
+mod pairs;
+mod ranges;
+mod trims;
+mod written;
+
 use std::collections::BTreeSet;
 
 use units::random::Random;
 use units::{Nanos, OpKind};
 
 use super::data::Data;
-use super::overlap::OverlappingWrites;
-use super::pairs::PendingTrims;
-use super::ranges::TrimRanges;
-use super::read_back::ReadBack;
-use super::trims::BacklogTrims;
-use super::written::WrittenBefore;
 use crate::decision::{Decision, Next};
 use crate::limits::Limits;
 use crate::mix::Mix;
@@ -21,6 +21,11 @@ use crate::picker::Picker;
 use crate::priorities::Priorities;
 use crate::syncs::{self, SyncSchedule};
 use crate::think::{Admission, Think};
+use overlap::OverlappingWrites;
+pub(super) use pairs::PendingTrims;
+pub(super) use ranges::TrimRanges;
+pub(super) use trims::{BacklogTrims, TrimmedBlocks};
+use written::WrittenBefore;
 
 /// Decides the operations of a job's pattern.
 #[derive(Clone, Debug)]
@@ -405,13 +410,14 @@ impl Pattern {
         through || in_between || is_full || is_removed || unverified.listed.is_some() || self.limits.is_last_loop()
     }
 
-    /// Continues after the last writes were read back. Returns false if the job has ended.
-    pub(super) fn resume(&mut self, reader: Option<&ReadBack>) -> bool {
+    /// Continues after the last writes were read back, up to this file and so many bytes. Returns false if the job has
+    /// ended.
+    pub(super) fn resume(&mut self, read: Option<(&Picker, u64)>) -> bool {
         let phase = self.phase;
         let (Phase::BacklogFull { sync } | Phase::ReadBack { sync }) = phase else { return false };
-        if let Some(reader) = reader {
-            self.picker.take_over(&reader.pattern.picker);
-            self.limits.read_back(reader.bytes);
+        if let Some((picker, bytes)) = read {
+            self.picker.take_over(picker);
+            self.limits.read_back(bytes);
         }
         if matches!(phase, Phase::BacklogFull { .. }) {
             self.phase = sync.map_or(Phase::Load, Phase::Sync);

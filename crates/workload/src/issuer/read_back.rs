@@ -10,10 +10,13 @@ use job::{Direction, EngineKind, Job};
 use units::{Nanos, OpKind};
 
 use super::data::IssuerInputs;
-use super::pattern::{Pattern, UnverifiedWrites};
-use super::trims::TrimmedBlocks;
+use super::pattern::{Parts, Pattern, TrimmedBlocks, UnverifiedWrites};
 use crate::decision::{Decision, Next};
-use crate::verify::{Checked, LatestWrites, Mismatch, PassRange};
+use crate::picker::Picker;
+use crate::verify::{Checked, LatestWrites, Mismatch, PassRange, VerifyState, WriteOrigin};
+
+/// Maximum number of writes of an earlier run whose last one per block is determined, for its memory.
+const EXACT_WRITES_MAX: u64 = 1 << 24;
 
 /// Reads what a pattern has written, or would have.
 #[derive(Clone, Debug)]
@@ -57,6 +60,57 @@ impl ReadBack {
             failed: BTreeSet::new(),
             trimmed: None,
         }
+    }
+
+    /// Returns what reads back the writes of an earlier run of this job, by the state that it saved: each block must be
+    /// of the last write to it. Writes that may have been in flight are not required. Returns `None` if the writes are
+    /// not those of this job.
+    pub(super) fn of_earlier_run(&self, state: &VerifyState, origin: WriteOrigin) -> Option<Self> {
+        let data = &self.pattern.data;
+        let is_paired = data.inputs.job.pattern.direction == Direction::TrimWrite;
+        let is_large = state.issued > EXACT_WRITES_MAX;
+        if is_paired || is_large || origin.seed != data.write_origin().seed {
+            return None;
+        }
+        let mut pattern = self.pattern.clone();
+        let may_overlap = pattern.rules.may_overlap();
+        let verifier = pattern.data.verifier.as_mut()?;
+        verifier.set_nonce(origin.nonce);
+        verifier.numbered = may_overlap && verifier.shows_writes();
+        let order = verifier.numbered.then(Default::default);
+        pattern.parts = Parts { order, ..pattern.parts.map_or_else(Parts::default, |parts| *parts) }.boxed();
+        let mut reader = Self::new(pattern, state.issued);
+        let verifier = reader.pattern.data.verifier.as_ref()?;
+        let (mut latest, mut issued) = (LatestWrites::default(), 0);
+        let (mut recent, depth) = (VecDeque::new(), state.depth.max(1) as usize);
+        reader.for_each_read(|op| {
+            match &state.synced {
+                // A later write that no sync covers may have replaced the block or not.
+                synced if state.synced_only && !synced.as_ref().is_some_and(|it| it.covers(issued, op)) => {
+                    verifier.doubt(&mut latest, op);
+                }
+                _ => drop(verifier.record(&mut latest, op)),
+            }
+            issued += 1;
+            if recent.len() == depth {
+                recent.pop_front();
+            }
+            recent.push_back(*op);
+        });
+        if issued < state.issued {
+            return None;
+        }
+        let is_pending = |op: &&Decision| !state.completed.contains(&(u64::from(op.file), op.offset));
+        for op in recent.iter().filter(|_| !state.synced_only).filter(is_pending) {
+            verifier.doubt(&mut latest, op);
+        }
+        reader.pattern.data.verifier.as_mut()?.expect_exactly(latest);
+        Some(reader)
+    }
+
+    /// Returns where it is in the files, and the bytes read so far.
+    pub(super) const fn position(&self) -> (&Picker, u64) {
+        (&self.pattern.picker, self.bytes)
     }
 
     /// Returns what reads back and checks the last `writes` of `writer`; `None` if there is nothing to check.
@@ -153,7 +207,7 @@ impl ReadBack {
             if self.left == 0 {
                 return Next::Done;
             }
-            if let Some(op) = self.listed.as_mut().and_then(|listed| listed.pop_front()) {
+            if let Some(op) = self.listed.as_mut().and_then(VecDeque::pop_front) {
                 self.count(&op, true);
                 return self.read(&op, now);
             }

@@ -6,8 +6,7 @@ use serde_json::{Deserializer, Map, Value};
 
 use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, columns, set_seconds};
 use crate::input::InputError;
-use crate::input::json::json_error;
-use crate::input::text::{InputText, line_number};
+use crate::input::text::{InputText, json_error, line_number};
 
 /// Reads the documents on some lines, which may be several in a row.
 pub(in crate::input) fn read(text: &InputText, lines: Range<usize>) -> Result<Iostat, InputError> {

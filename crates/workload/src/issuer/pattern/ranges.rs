@@ -2,20 +2,20 @@
 
 use units::OpKind;
 
-use super::pattern::Pattern;
+use super::Pattern;
 
 /// The ranges of a trim.
 #[derive(Clone, Debug)]
-pub(super) struct TrimRanges {
+pub(in crate::issuer) struct TrimRanges {
     /// Maximum number of them.
     most: usize,
     /// Those of the last trim.
-    pub(super) last: Vec<(u64, u32)>,
+    pub(in crate::issuer) last: Vec<(u64, u32)>,
 }
 
 impl TrimRanges {
     /// Returns `None` if trims have one range.
-    pub(super) fn new(most: usize) -> Option<Self> {
+    pub(in crate::issuer) fn new(most: usize) -> Option<Self> {
         (most > 1).then_some(Self { most, last: Vec::new() })
     }
 }
@@ -24,7 +24,7 @@ impl Pattern {
     /// Adds further ranges of the same file to a trim, and returns the bytes of all of them. There are fewer at the end of
     /// a pass.
     #[cold]
-    pub(super) fn add_ranges(&mut self, file: u32, offset: u64, length: u32) -> u32 {
+    pub(in crate::issuer) fn add_ranges(&mut self, file: u32, offset: u64, length: u32) -> u32 {
         let Some(ranges) = self.parts.as_mut().and_then(|parts| parts.ranges.as_mut()) else { return length };
         ranges.last.clear();
         ranges.last.push((offset, length));

@@ -4,8 +4,8 @@
 //! it, too little. So all accesses are followed in windows of time. The accesses of the first half of a window fill it;
 //! those of the second half have exact distances as far as they are shorter than the first half.
 
-use super::histogram::WideHistogram;
-use super::reuse::{Distances, Recency, SLOTS};
+use super::super::histogram::WideHistogram;
+use super::{Distances, Recency, SLOTS};
 
 /// Accesses of a window.
 const WINDOW: u64 = SLOTS as u64;

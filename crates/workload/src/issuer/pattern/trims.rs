@@ -6,7 +6,7 @@ use job::TrimBacklog;
 use units::random::Random;
 use units::{Nanos, OpKind};
 
-use super::pattern::Pattern;
+use super::Pattern;
 use crate::decision::{Decision, Next};
 
 /// Stream of the random numbers that choose the blocks.
@@ -17,7 +17,7 @@ const TRIM_STREAM: u64 = 0x7472_696d;
 /// Chosen blocks are trimmed in the order of their writes. So a read-back, which repeats the choices, only needs the
 /// number of trims, and no list of blocks is kept but that of the current backlog.
 #[derive(Clone, Debug)]
-pub(super) struct BacklogTrims {
+pub(in crate::issuer) struct BacklogTrims {
     choice: TrimChoice,
     /// Writes since the last trims became due.
     writes: u64,
@@ -43,13 +43,13 @@ impl TrimChoice {
 
 impl BacklogTrims {
     /// `seed` is that of the worker.
-    pub(super) fn new(options: TrimBacklog, seed: u64) -> Self {
+    pub(in crate::issuer) fn new(options: TrimBacklog, seed: u64) -> Self {
         let choice = TrimChoice { options, draws: Random::new(seed, TRIM_STREAM) };
         Self { choice, writes: 0, chosen: VecDeque::new(), due: 0, trimmed: 0 }
     }
 
     /// Chooses whether a write is trimmed later.
-    pub(super) fn written(&mut self, op: &Decision) {
+    pub(in crate::issuer) fn written(&mut self, op: &Decision) {
         if op.kind != OpKind::Write {
             return;
         }
@@ -71,7 +71,7 @@ impl BacklogTrims {
     }
 
     /// Records that an operation has completed, whatever its outcome.
-    pub(super) fn completed(&mut self, op: &Decision) {
+    pub(in crate::issuer) fn completed(&mut self, op: &Decision) {
         if op.kind == OpKind::Write
             && let Ok(place) = self.chosen.binary_search_by_key(&op.sequence, |(write, _)| write.sequence)
         {
@@ -80,12 +80,12 @@ impl BacklogTrims {
     }
 
     /// Trims nothing more of what has been written.
-    pub(super) fn cancel(&mut self) {
+    pub(in crate::issuer) fn cancel(&mut self) {
         self.due = 0;
     }
 
     /// Begins again after a read-back: verified blocks are not trimmed.
-    pub(super) fn begin_again(&mut self) {
+    pub(in crate::issuer) fn begin_again(&mut self) {
         self.chosen.clear();
         (self.writes, self.due, self.trimmed) = (0, 0, 0);
     }
@@ -93,7 +93,7 @@ impl BacklogTrims {
 
 impl Pattern {
     /// Returns the next trim that is due. Data operations do not wait for it, but the end of a pass or a backlog does.
-    pub(super) fn due_trim(&mut self, now: Nanos) -> Option<Next> {
+    pub(in crate::issuer) fn due_trim(&mut self, now: Nanos) -> Option<Next> {
         let trims = self.parts.as_mut()?.trims.as_mut()?;
         let Some(write) = trims.ready() else {
             return (trims.due > 0 && !self.phase.is_within_loop()).then_some(Next::Blocked);
@@ -107,7 +107,7 @@ impl Pattern {
 
 /// Knows in a read-back which blocks were trimmed.
 #[derive(Clone, Debug)]
-pub(super) struct TrimmedBlocks {
+pub(in crate::issuer) struct TrimmedBlocks {
     choice: TrimChoice,
     /// Trims whose blocks have not been reached.
     left: u64,
@@ -117,17 +117,17 @@ pub(super) struct TrimmedBlocks {
 
 impl TrimmedBlocks {
     /// `start` has the choices as they were at the start of the writes, and `end` the trims of these writes.
-    pub(super) fn new(start: BacklogTrims, end: &BacklogTrims) -> Self {
+    pub(in crate::issuer) fn new(start: BacklogTrims, end: &BacklogTrims) -> Self {
         Self { choice: start.choice, left: end.trimmed, reading: BTreeSet::new() }
     }
 
     /// Returns the number of blocks that are not read.
-    pub(super) fn skipped(&self) -> u64 {
+    pub(in crate::issuer) fn skipped(&self) -> u64 {
         if self.choice.options.any_content { self.left } else { 0 }
     }
 
     /// Reports, for each write in order, whether it is read.
-    pub(super) fn is_to_be_read(&mut self, op: &Decision) -> bool {
+    pub(in crate::issuer) fn is_to_be_read(&mut self, op: &Decision) -> bool {
         let is_trimmed = self.choice.is_chosen() && self.left > 0;
         if is_trimmed {
             self.left -= 1;
@@ -139,11 +139,11 @@ impl TrimmedBlocks {
     }
 
     /// Reports whether a read is of a block that was trimmed.
-    pub(super) fn covers(&self, op: &Decision) -> bool {
+    pub(in crate::issuer) fn covers(&self, op: &Decision) -> bool {
         op.kind == OpKind::Read && self.reading.contains(&(op.file, op.offset))
     }
 
-    pub(super) fn completed(&mut self, op: &Decision) {
+    pub(in crate::issuer) fn completed(&mut self, op: &Decision) {
         self.reading.remove(&(op.file, op.offset));
     }
 }

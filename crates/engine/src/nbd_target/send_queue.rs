@@ -5,7 +5,7 @@ use std::io;
 use nbd::wire::NbdRequest;
 use target::Tag;
 
-use super::socket::{ExportSocket, SocketWait};
+use crate::exports::{ExportSocket, SocketWait};
 
 /// Length of a request header, in bytes.
 const HEADER_BYTES: usize = NbdRequest::header_bytes(false);

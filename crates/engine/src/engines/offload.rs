@@ -14,7 +14,7 @@ use std::time::Duration;
 use target::{Completion, Op, Tag, Target};
 use units::Nanos;
 
-use crate::engines::{self, Visitor};
+use super::{Visitor, with_engine};
 use crate::error::{Error, ErrorKind};
 use crate::files::File;
 use crate::opening::Opening;
@@ -106,7 +106,7 @@ impl Helper {
         let (tasks, outbox) = (Arc::clone(&mailbox), Arc::clone(outbox));
         let run = move || {
             let work = HelperWork { tag, tasks: &tasks, outbox: &outbox, ready: ready.clone() };
-            if let Err(error) = engines::with_engine(&setup, files, work) {
+            if let Err(error) = with_engine(&setup, files, work) {
                 let _ = ready.send(Err(error));
             }
         };

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use units::OpKind;
 
-use super::pattern::Pattern;
+use super::Pattern;
 use crate::decision::{Decision, Next};
 
 /// Numbered writes in flight that may overlap, and the one that waits for another.
 #[derive(Clone, Debug, Default)]
-pub(super) struct OverlappingWrites {
+pub(in crate::issuer) struct OverlappingWrites {
     /// End and number of each write in flight, by file and start. None overlaps another.
     in_flight: BTreeMap<(u32, u64), (u64, u32)>,
     waiting: Option<Next>,
@@ -20,7 +20,7 @@ pub(super) struct OverlappingWrites {
 
 impl OverlappingWrites {
     /// Returns the number of the next operation.
-    pub(super) fn next_number(&mut self) -> u32 {
+    pub(in crate::issuer) fn next_number(&mut self) -> u32 {
         self.number = self.number.wrapping_add(1);
         self.number
     }
@@ -36,7 +36,7 @@ impl OverlappingWrites {
         false
     }
 
-    pub(super) fn completed(&mut self, op: &Decision) {
+    pub(in crate::issuer) fn completed(&mut self, op: &Decision) {
         let place = (op.file, op.offset);
         if self.in_flight.get(&place).is_some_and(|(_, number)| *number == op.pass) {
             self.in_flight.remove(&place);
@@ -46,7 +46,7 @@ impl OverlappingWrites {
 
 impl Pattern {
     /// Returns the operation, or [`Next::Blocked`] if it is a write that must wait for one in flight.
-    pub(super) fn hold_overlapping(&mut self, next: Next) -> Next {
+    pub(in crate::issuer) fn hold_overlapping(&mut self, next: Next) -> Next {
         let Some(op) = next.operation().filter(|op| matches!(op.kind, OpKind::Write | OpKind::Trim)) else {
             return next;
         };
@@ -59,7 +59,7 @@ impl Pattern {
     }
 
     /// Returns the write that waits, if there is one, or [`Next::Blocked`] if it must wait on.
-    pub(super) fn held(&mut self) -> Option<Next> {
+    pub(in crate::issuer) fn held(&mut self) -> Option<Next> {
         let waiting = self.parts.as_mut()?.order.as_mut()?.waiting.take()?;
         Some(self.hold_overlapping(waiting))
     }

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use units::{Nanos, OpKind};
 
-use super::pattern::Pattern;
+use super::Pattern;
 use crate::decision::{Decision, Next};
 
 /// Trims whose writes are still to be issued, in order, with whether they have completed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PendingTrims {
-    pub(super) waiting: VecDeque<(Decision, bool)>,
+pub(in crate::issuer) struct PendingTrims {
+    pub(in crate::issuer) waiting: VecDeque<(Decision, bool)>,
 }
 
 impl PendingTrims {
@@ -20,7 +20,7 @@ impl PendingTrims {
         self.waiting.pop_front().map(|(trim, _)| trim)
     }
 
-    pub(super) fn completed(&mut self, op: &Decision) {
+    pub(in crate::issuer) fn completed(&mut self, op: &Decision) {
         if op.kind == OpKind::Trim
             && let Ok(place) = self.waiting.binary_search_by_key(&op.sequence, |(trim, _)| trim.sequence)
         {
@@ -31,7 +31,7 @@ impl PendingTrims {
 
 impl Pattern {
     /// Returns the next write of a pair whose trim has completed.
-    pub(super) fn due_write(&mut self, now: Nanos) -> Option<Next> {
+    pub(in crate::issuer) fn due_write(&mut self, now: Nanos) -> Option<Next> {
         let parts = self.parts.as_mut()?;
         let trim = parts.pairs.as_mut()?.ready()?;
         let op = Decision { kind: OpKind::Write, sequence: self.sequence, intended: now, ..trim };

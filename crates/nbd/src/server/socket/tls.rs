@@ -11,7 +11,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection};
 
-use super::socket::SocketError;
+use super::SocketError;
 
 /// Certificates of a server, and the authorities of its clients' certificates.
 #[derive(Clone, Debug)]

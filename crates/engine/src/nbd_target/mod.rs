@@ -1,8 +1,12 @@
-//! A target on one connection.
+//! The target on one connection to an NBD export.
 //!
 //! Submitted operations are queued until the next wait, which sends all of them in one call and receives all available
 //! replies in another. Bytes of short reads go through the receive buffer; the rest of a long read is received straight
 //! into its buffer. If nothing is left to send and no deadline is near, the receive call itself waits.
+
+mod pending;
+mod receive_buffer;
+mod send_queue;
 
 use std::io;
 use std::time::Duration;
@@ -12,14 +16,13 @@ use nbd::wire::{CommandFlags, NbdCommand, NbdRequest};
 use target::{Completion, Op, Tag};
 use units::{Nanos, OpKind};
 
-use super::pending::{PendingContent, PendingRequests};
-use super::receive_buffer::ReceiveBuffer;
-use super::send_queue::SendQueue;
-use super::socket::{ExportSocket, SocketWait, lost};
-use super::{HANDSHAKE_TIMEOUT, RemoteExport, dial, parse, refused};
 use crate::error::Error;
+use crate::exports::{ExportSocket, HANDSHAKE_TIMEOUT, RemoteExport, SocketWait, dial, lost, parse, refused};
 use crate::opening::Opening;
 use crate::queue::{Backend, QueueState, QueueTarget, Submission};
+use pending::{PendingContent, PendingRequests};
+use receive_buffer::ReceiveBuffer;
+use send_queue::SendQueue;
 
 /// Timeout of a receive call. The kernel rounds it up to its own ticks, 10 ms at most.
 const RECEIVE_TIMEOUT: Duration = Duration::from_millis(20);
