@@ -47,6 +47,8 @@ struct FaultyConnection {
     stream: TcpStream,
     fault: Fault,
     sent: usize,
+    /// Whether the client has asked for structured replies.
+    structured: bool,
 }
 
 impl FaultyConnection {
@@ -123,7 +125,10 @@ impl FaultyConnection {
                 self.reply(option, 1, &[])?;
                 Ok(true)
             }
-            STRUCTURED => self.reply(option, 1, &[]).map(|()| false),
+            STRUCTURED => {
+                self.structured = true;
+                self.reply(option, 1, &[]).map(|()| false)
+            }
             _ => self.reply(option, 0x8000_0001, &[]).map(|()| false),
         }
     }
@@ -150,6 +155,10 @@ impl FaultyConnection {
                     self.stream.write_all(b"\x66")?;
                 }
                 self.stream.read_to_end(&mut Vec::new())?;
+            }
+            _ if !self.structured => {
+                self.send(&[&b"\x67\x44\x66\x98\0\0\0\0"[..], cookie].concat())?;
+                self.send(&vec![0; length as usize])?;
             }
             _ => {
                 let chunk = [&b"\x66\x8e\x33\xef\0\x01\0\x01"[..], cookie, &(length + 8).to_be_bytes(), offset];
@@ -187,7 +196,7 @@ fn serve(fault: Fault) -> String {
     let address = listener.local_addr().expect("an address");
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            std::thread::spawn(move || FaultyConnection { stream, fault, sent: 0 }.serve());
+            std::thread::spawn(move || FaultyConnection { stream, fault, sent: 0, structured: false }.serve());
         }
     });
     format!("nbd://{address}/disk")
