@@ -40,6 +40,6 @@ fuzz_target!(|bytes: &[u8]| {
     }
     match decode_pages(header, &formats, &cpus) {
         Ok(decoded) => assert_eq!(decoded.requests.len() as u64, decoded.counts.issued),
-        Err(error) => assert!(error.contains(": ")),
+        Err(error) => assert!(error.what.contains(": ")),
     }
 });

@@ -14,8 +14,8 @@ fuzz_target!(|text: &str| {
             let _ = expectation.judge(&GateInputs { runs: &[(&run, &[])], baseline: &[&run], comparison: None });
         }
         Err(fault) => {
-            assert!(text.get(fault.at.clone()).is_some(), "{fault:?}");
-            assert!(!fault.what.is_empty() && !fault.remedy.is_empty());
+            assert!(fault.place.as_deref().is_some_and(|place| place.text.get(place.bytes()).is_some()), "{fault:?}");
+            assert!(!fault.what.is_empty() && fault.help.is_some());
         }
     }
 });

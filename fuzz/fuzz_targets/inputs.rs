@@ -5,6 +5,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use record::{Claim, Input, Run, read_input};
+use units::Place;
 
 fuzz_target!(|bytes: &[u8]| {
     match read_input("fuzz", bytes, None) {
@@ -16,8 +17,9 @@ fuzz_target!(|bytes: &[u8]| {
         }
         Err(error) => {
             let lines = bytes.split(|&byte| byte == b'\n').count();
-            assert!((1..=lines).contains(&error.line) && error.column >= 1, "{error:?}");
-            assert!(!error.what.is_empty() && !error.remedy.is_empty());
+            let is_within = |place: &Place| (1..=lines).contains(&place.line) && place.column >= 1;
+            assert!(error.place.as_deref().is_some_and(is_within), "{error:?}");
+            assert!(!error.what.is_empty() && error.help.as_ref().is_some_and(|help| !help.is_empty()));
         }
     }
     if let Ok(text) = std::str::from_utf8(bytes) {

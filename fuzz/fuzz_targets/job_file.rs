@@ -4,13 +4,14 @@
 
 use job::{Dialect, HostSource, EmptySource, parse_file_text};
 use libfuzzer_sys::fuzz_target;
+use units::{Problem, ProblemCode};
 
 /// A host on which half of all include files exist and half of all variables are set.
 struct FuzzHost;
 
 impl HostSource for FuzzHost {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        if path.len() % 2 == 0 { Ok(b"bs=4k\ninclude more\n".to_vec()) } else { Err("no such file".to_owned()) }
+    fn read(&self, path: &str) -> Result<Vec<u8>, Problem> {
+        if path.len() % 2 == 0 { Ok(b"bs=4k\ninclude more\n".to_vec()) } else { Err(Problem::error(ProblemCode::Include, "no such file")) }
     }
 
     fn variable(&self, name: &str) -> Option<String> {

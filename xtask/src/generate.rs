@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
+use units::{ProblemClass, ProblemCode};
 
 use crate::bpf;
 use crate::compatibility;
@@ -52,7 +53,28 @@ fn files(root: &Path) -> Result<Vec<(String, String)>> {
     files.push(("docs/doctor.md".to_owned(), output_of(fathom, &["doctor", "--checks"])?));
     files.push(("docs/suites.md".to_owned(), output_of(fathom, &["suite", "list", "--format", "md"])?));
     files.extend(pages::all(root, fathom)?);
+    let errors = files.iter_mut().find(|(name, _)| name == "docs/errors.md").context("there is no docs/errors.md")?;
+    errors.1 = with_codes(&errors.1)?;
     Ok(files)
+}
+
+/// Replaces the tables of all codes, which end the page of errors.
+fn with_codes(page: &str) -> Result<String> {
+    const HEADING: &str = "\n## Codes\n";
+    let (before, _) = page.split_once(HEADING).context("docs/errors.md has no heading `Codes`")?;
+    let mut page = format!(
+        "{before}{HEADING}\nThe code in brackets says what kind of problem it is, and its class decides the exit code of a command that \
+         has not\nbegun.\n"
+    );
+    for (class, title) in [
+        (ProblemClass::Request, "The request is wrong: exit code 2"),
+        (ProblemClass::Host, "The host or the device failed: exit code 3"),
+    ] {
+        page.push_str(&format!("\n### {title}\n\n| code | meaning |\n|---|---|\n"));
+        let codes = ProblemCode::ALL.iter().filter(|code| code.class() == class);
+        page.extend(codes.map(|code| format!("| `{code}` | {} |\n", code.meaning())));
+    }
+    Ok(page)
 }
 
 /// Finds files that are no longer generated.

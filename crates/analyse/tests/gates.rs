@@ -1,10 +1,10 @@
 //! Assertions: parsing, errors and judgement.
 
 use analyse::compare::{ComparisonSettings, compare};
-use analyse::gate::{Assertion, AssertionError, GateInputs, GateOutcome, JudgedAssertion, UnknownReason};
+use analyse::gate::{Assertion, GateInputs, GateOutcome, JudgedAssertion, UnknownReason};
 use analyse::{Code, Severity, analyse};
 use record::Run;
-use units::random::Random;
+use units::{Problem, random::Random};
 
 use crate::loads;
 use crate::loads::{latency, queue_full};
@@ -13,7 +13,7 @@ fn parsed(text: &str) -> Assertion {
     Assertion::parse(text).unwrap_or_else(|error| panic!("{text}: {error:?}"))
 }
 
-fn parse_error(text: &str) -> AssertionError {
+fn parse_error(text: &str) -> Problem {
     Assertion::parse(text).expect_err(text)
 }
 
@@ -76,8 +76,11 @@ fn errors_have_a_place_and_a_remedy() {
     ];
     for (text, place, what, remedy) in cases {
         let error = parse_error(text);
-        assert_eq!(&text[error.at.clone()], place, "{text}: {error:?}");
-        assert!(error.what.contains(what) && error.remedy.contains(remedy), "{text}: {error:?}");
+        assert_eq!(error.place.as_ref().expect("a place").marked(), place, "{text}: {error:?}");
+        assert!(
+            error.what.contains(what) && error.help.as_ref().is_some_and(|help| help.contains(remedy)),
+            "{text}: {error:?}"
+        );
     }
 }
 
@@ -273,8 +276,11 @@ fn random_assertions_round_trip_or_fail_at_a_place() {
                 read += 1;
             }
             Err(error) => {
-                assert!(text.get(error.at.clone()).is_some(), "seed {seed}, turn {turn}: `{text}`: {error:?}");
-                assert!(!error.what.is_empty() && !error.remedy.is_empty(), "`{text}`");
+                assert!(
+                    error.place.as_ref().is_some_and(|place| place.column <= text.chars().count() + 1),
+                    "seed {seed}, turn {turn}: `{text}`: {error:?}"
+                );
+                assert!(!error.what.is_empty() && error.help.is_some(), "`{text}`");
             }
         }
     }

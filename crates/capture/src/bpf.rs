@@ -17,10 +17,11 @@ use report::capture::CaptureSource;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{Timespec, nanosleep};
 use trace::TraceRequest;
+use units::Problem;
 
 use crate::bpf_record::{RECORD_WORDS, RecordStatus, RequestRecord};
 use crate::clock::now_ns;
-use crate::error::{CaptureError, PERMISSION};
+use crate::error::{self, PERMISSION};
 use crate::names::ProcessNames;
 use crate::order::IssueOrder;
 use crate::pairing::PairingCounts;
@@ -73,10 +74,10 @@ pub(crate) struct BpfSource {
 
 impl BpfSource {
     /// Loads the programs and begins. `cpu_bytes` is the size of the buffer for each processor.
-    pub(crate) fn begin(target: &CaptureTarget, cpu_bytes: Option<u64>) -> Result<Self, CaptureError> {
+    pub(crate) fn begin(target: &CaptureTarget, cpu_bytes: Option<u64>) -> Result<Self, Problem> {
         if target.takes_bios {
             let message = format!("BPF: {} has no requests of its own", target.name);
-            return Err(CaptureError::host(message, "capture it by --source tracefs"));
+            return Err(error::host(message, "capture it by --source tracefs"));
         }
         let (major, minor) = target.events_of;
         let queues = QueueSlots::of(Path::new("/"), target)?;
@@ -121,7 +122,7 @@ impl BpfSource {
         Ok(source)
     }
 
-    fn record(&mut self, is_recording: bool) -> Result<(), CaptureError> {
+    fn record(&mut self, is_recording: bool) -> Result<(), Problem> {
         let state = u32::from(is_recording);
         self.is_recording.set(0, state, 0).map_err(|error| failed("set the state", &error))
     }
@@ -190,7 +191,7 @@ impl RequestSource for BpfSource {
         let _ = nanosleep(&WAIT);
     }
 
-    fn read(&mut self, batch: &mut RequestBatch, until_ns: u64) -> Result<(), CaptureError> {
+    fn read(&mut self, batch: &mut RequestBatch, until_ns: u64) -> Result<(), Problem> {
         loop {
             let now_ns = now_ns();
             if !self.read_some(now_ns, batch) || now_ns >= until_ns {
@@ -203,12 +204,12 @@ impl RequestSource for BpfSource {
         &self.names
     }
 
-    fn lost(&mut self) -> Result<u64, CaptureError> {
+    fn lost(&mut self) -> Result<u64, Problem> {
         let [lost, ..] = self.counters.get(&0, 0).map_err(|error| failed("read the counters", &error))?;
         Ok(self.lost_issues + lost)
     }
 
-    fn finish(&mut self, batch: &mut RequestBatch) -> Result<(), CaptureError> {
+    fn finish(&mut self, batch: &mut RequestBatch) -> Result<(), Problem> {
         let end_ns = now_ns();
         self.record(false)?;
         let _ = nanosleep(&SETTLED);
@@ -250,7 +251,7 @@ struct QueueSlots {
 }
 
 impl QueueSlots {
-    fn of(root: &Path, target: &CaptureTarget) -> Result<Self, CaptureError> {
+    fn of(root: &Path, target: &CaptureTarget) -> Result<Self, Problem> {
         let (major, minor) = target.events_of;
         let device = format!("sys/dev/block/{major}:{minor}");
         let number = |path: String| probe::reading::line(root, &path).ok()?.trim().parse::<u32>().ok();
@@ -264,7 +265,7 @@ impl QueueSlots {
         found.filter(|found| found.queues.checked_mul(found.slots).is_some_and(|all| all <= SLOTS_MAX)).ok_or_else(
             || {
                 let message = format!("BPF: {} has {count:?} queues of {slots:?} requests", target.name);
-                CaptureError::host(message, "capture it by --source tracefs")
+                error::host(message, "capture it by --source tracefs")
             },
         )
     }
@@ -281,7 +282,7 @@ fn buffer_bytes(cpus: u64, cpu_bytes: Option<u64>) -> u32 {
     bytes.next_power_of_two().clamp(*limits.start(), *limits.end()) as u32
 }
 
-fn failed(what: &str, error: &dyn std::error::Error) -> CaptureError {
+fn failed(what: &str, error: &dyn std::error::Error) -> Problem {
     let mut message = format!("BPF: {what}: {error}");
     let mut source = error.source();
     while let Some(cause) = source {
@@ -289,11 +290,11 @@ fn failed(what: &str, error: &dyn std::error::Error) -> CaptureError {
         source = cause.source();
     }
     let is_denied = message.contains("os error 1)") || message.contains("os error 13)");
-    CaptureError::host(message, if is_denied { PERMISSION } else { "capture by --source tracefs" })
+    error::host(message, if is_denied { PERMISSION } else { "capture by --source tracefs" })
 }
 
-fn missing(name: &str) -> CaptureError {
-    CaptureError::host(format!("BPF: the object has no {name}"), "report it; capture by --source tracefs")
+fn missing(name: &str) -> Problem {
+    error::host(format!("BPF: the object has no {name}"), "report it; capture by --source tracefs")
 }
 
 #[cfg(test)]

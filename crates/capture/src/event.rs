@@ -1,8 +1,9 @@
 //! Events of the block layer, out of the bytes of the ring buffer.
 
 use trace::{TraceOperation, TraceRequest, set_letters};
+use units::Problem;
 
-use crate::layout::{FieldLayout, FieldTable};
+use crate::layout::{self, FieldLayout, FieldTable};
 use crate::names::{COMM_BYTES, ProcessNames};
 use crate::target::SECTOR_BYTES;
 
@@ -85,16 +86,16 @@ struct EventFields {
 }
 
 impl EventFields {
-    fn new(event: &EventName, format: &str) -> Result<Self, String> {
+    fn new(event: &EventName, format: &str) -> Result<Self, Problem> {
         let table = FieldTable::parse(format)?;
         let required = |name, bytes| table.required(name, bytes);
         Ok(Self {
-            id: table.id.ok_or("it has no number of the event (`ID:`)")?,
+            id: table.id.ok_or_else(|| layout::unknown("it has no number of the event (`ID:`)"))?,
             action: event.action,
             takes_bios: event.name.starts_with("block_bio"),
             sector: required("sector", &[8, 4])?,
             sectors: required("nr_sector", &[4])?,
-            letters: table.field("rwbs").ok_or("it has no field `rwbs`")?,
+            letters: table.field("rwbs").ok_or_else(|| layout::unknown("it has no field `rwbs`"))?,
             thread: required("common_pid", &[4])?,
             error: table.field("error").filter(|field| field.bytes == 4),
             comm: table.field("comm").filter(|field| field.bytes == COMM_BYTES),
@@ -114,11 +115,11 @@ impl EventDecoder {
     ///
     /// # Errors
     /// Returns the name of the event whose file is not understood, and why.
-    pub(crate) fn new(formats: &[(EventName, String)]) -> Result<Self, String> {
+    pub(crate) fn new(formats: &[(EventName, String)]) -> Result<Self, Problem> {
         let mut fields = Vec::new();
         let mut kind = FieldLayout { offset: 0, bytes: 2 };
         for (event, format) in formats {
-            let failed = |why: String| format!("{}/format: {why}", event.name);
+            let failed = |problem: Problem| problem.of(format_args!("{}/format", event.name));
             fields.push(EventFields::new(event, format).map_err(failed)?);
             if let Some(field) = FieldTable::parse(format).map_err(failed)?.field("common_type") {
                 kind = field;

@@ -2,9 +2,10 @@
 
 use report::capture::CaptureSource;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use units::Problem;
 
 use crate::clock::now_ns;
-use crate::error::CaptureError;
+use crate::error;
 use crate::event::{BIO_EVENTS, EventDecoder, EventName, REQUEST_EVENTS};
 use crate::layout::PageLayout;
 use crate::merge::{CpuEvents, merge};
@@ -40,20 +41,21 @@ pub(crate) struct EventSource {
 
 impl EventSource {
     /// Creates an instance and begins. `buffer_bytes` is the size of the buffer of each processor.
-    pub(crate) fn begin(target: &CaptureTarget, buffer_bytes: Option<u64>) -> Result<Self, CaptureError> {
+    pub(crate) fn begin(target: &CaptureTarget, buffer_bytes: Option<u64>) -> Result<Self, Problem> {
         let fs = TraceFs::find()?;
         fs.remove_leftovers();
         let known = if target.takes_bios { BIO_EVENTS.as_slice() } else { REQUEST_EVENTS.as_slice() };
         let exists = |event: &&EventName| event.is_needed || fs.file(&format!("events/block/{}", event.name)).exists();
         let events: Vec<EventName> = known.iter().filter(exists).copied().collect();
         let format = |event: &EventName| Ok((*event, fs.read(&format!("events/block/{}/format", event.name))?));
-        let formats = events.iter().map(format).collect::<Result<Vec<_>, CaptureError>>()?;
-        let unknown = |what: String| {
-            CaptureError::host(format!("events/block/{what}"), "report it with the release of the kernel (uname -r)")
+        let formats = events.iter().map(format).collect::<Result<Vec<_>, Problem>>()?;
+        let unknown = |problem: Problem| {
+            let what = format!("events/block/{}", problem.what);
+            error::host(what, "report it with the release of the kernel (uname -r)")
         };
         let decoder = EventDecoder::new(&formats).map_err(unknown)?;
         let layout = PageLayout::parse(&fs.read("events/header_page")?)
-            .map_err(|why| unknown(format!("../header_page: {why}")))?;
+            .map_err(|problem| unknown(problem.of("../header_page")))?;
         let buffer_bytes = buffer_bytes.unwrap_or_else(|| default_buffer_bytes(cpus(&fs)));
         let setup = InstanceSetup { events: &events, filter: target.filter(), buffer_bytes };
         let instance = TraceInstance::create(&fs, &setup)?;
@@ -88,7 +90,7 @@ impl RequestSource for EventSource {
     }
 
     /// Reads what the buffers have, and takes the requests of all events that are certain to be complete.
-    fn read(&mut self, batch: &mut RequestBatch, until_ns: u64) -> Result<(), CaptureError> {
+    fn read(&mut self, batch: &mut RequestBatch, until_ns: u64) -> Result<(), Problem> {
         loop {
             let Some(instance) = &self.instance else { return Ok(()) };
             let read_ns = now_ns();
@@ -105,13 +107,13 @@ impl RequestSource for EventSource {
     }
 
     /// Pages and counters tell of the same events, so the greater number counts.
-    fn lost(&mut self) -> Result<u64, CaptureError> {
+    fn lost(&mut self) -> Result<u64, Problem> {
         let counted = self.instance.as_ref().map_or(Ok(0), TraceInstance::lost)?;
         self.lost = self.lost.max(counted).max(self.reader.missed);
         Ok(self.lost)
     }
 
-    fn finish(&mut self, batch: &mut RequestBatch) -> Result<(), CaptureError> {
+    fn finish(&mut self, batch: &mut RequestBatch) -> Result<(), Problem> {
         let Some(instance) = self.instance.take() else { return Ok(()) };
         // All events end at once: a completion without its issue would count as in flight at the start.
         instance.stop()?;
@@ -163,7 +165,7 @@ struct PageReader {
 
 impl PageReader {
     /// Reads the buffers of all processors. Returns whether some have more.
-    fn read_all(&mut self, instance: &TraceInstance) -> Result<bool, CaptureError> {
+    fn read_all(&mut self, instance: &TraceInstance) -> Result<bool, Problem> {
         let mut has_more = false;
         let pipes = instance.pipes();
         for (index, pipe) in pipes.iter().enumerate() {
@@ -174,7 +176,7 @@ impl PageReader {
                     break;
                 }
                 let read = read_page(pipe, &mut self.page)
-                    .map_err(|error| CaptureError::tracefs("read", &instance.fs().file("trace_pipe_raw"), &error))?;
+                    .map_err(|error| error::tracefs("read", &instance.fs().file("trace_pipe_raw"), &error))?;
                 let Some(bytes) = self.page.get(..read).filter(|bytes| !bytes.is_empty()) else {
                     cpu.set_drained(true);
                     break;

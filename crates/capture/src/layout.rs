@@ -1,5 +1,7 @@
 //! Layouts of events and of pages of the ring buffer, as the kernel describes them in tracefs.
 
+use units::{Problem, ProblemCode};
+
 /// Position of a field in the bytes of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FieldLayout {
@@ -46,11 +48,11 @@ impl FieldTable {
     ///
     /// # Errors
     /// Returns the line that is not understood and why.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
         let mut table = Self::default();
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
-            let failed = |why: &str| format!("line {number}: {why}: `{}`", units::printable(&shortened(line)));
+            let failed = |why: &str| unknown(format!("line {number}: {why}: `{}`", units::printable(&shortened(line))));
             if let Some(id) = line.strip_prefix("ID:") {
                 table.id = Some(id.trim().parse().map_err(|_| failed("it has no number of an event"))?);
             } else if let Some(field) = line.strip_prefix("field:") {
@@ -68,15 +70,20 @@ impl FieldTable {
     ///
     /// # Errors
     /// Returns a sentence if there is no such field.
-    pub(crate) fn required(&self, name: &str, bytes: &[usize]) -> Result<FieldLayout, String> {
+    pub(crate) fn required(&self, name: &str, bytes: &[usize]) -> Result<FieldLayout, Problem> {
         match self.field(name) {
-            None => Err(format!("it has no field `{name}`")),
+            None => Err(unknown(format!("it has no field `{name}`"))),
             Some(field) if !bytes.contains(&field.bytes) => {
-                Err(format!("the field `{name}` has {} bytes instead of {}", field.bytes, bytes[0]))
+                Err(unknown(format!("the field `{name}` has {} bytes instead of {}", field.bytes, bytes[0])))
             }
             Some(field) => Ok(field),
         }
     }
+}
+
+/// Returns the problem of a layout that is not understood.
+pub(crate) fn unknown(what: impl Into<String>) -> Problem {
+    Problem::error(ProblemCode::Capture, what)
 }
 
 fn shortened(line: &str) -> String {
@@ -114,11 +121,11 @@ impl PageLayout {
     ///
     /// # Errors
     /// Returns a sentence if the file is not understood.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
         let table = FieldTable::parse(text)?;
         let timestamp = table.required("timestamp", &[8])?;
         let commit = table.required("commit", &[8, 4])?;
-        let data = table.field("data").ok_or("it has no field `data`")?.offset;
+        let data = table.field("data").ok_or_else(|| unknown("it has no field `data`"))?.offset;
         Ok(Self { timestamp, commit, data })
     }
 }
@@ -150,12 +157,12 @@ mod tests {
             ("field:", "line 1: it does not describe a field"),
         ] {
             let found = FieldTable::parse(text).unwrap_err();
-            assert!(found.starts_with(error), "{text:?}: {found}");
+            assert!(found.what.starts_with(error), "{text:?}: {found}");
         }
         assert_eq!(FieldTable::parse("").unwrap(), FieldTable::default());
         let table = FieldTable::parse("field:int a; offset:0; size:3;").unwrap();
-        assert_eq!(table.required("a", &[4]).unwrap_err(), "the field `a` has 3 bytes instead of 4");
-        assert_eq!(table.required("b", &[4]).unwrap_err(), "it has no field `b`");
+        assert_eq!(table.required("a", &[4]).unwrap_err().what, "the field `a` has 3 bytes instead of 4");
+        assert_eq!(table.required("b", &[4]).unwrap_err().what, "it has no field `b`");
         assert!(PageLayout::parse("field: u64 timestamp; offset:0; size:4;").is_err());
     }
 }

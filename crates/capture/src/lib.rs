@@ -42,7 +42,6 @@ mod source;
 mod target;
 mod tracefs;
 
-pub use error::CaptureError;
 pub use offline::{DecodedPages, decode_pages};
 pub use pairing::PairingCounts;
 pub use sample::sample;

@@ -1,6 +1,7 @@
 //! Requests out of pages that were saved, without a kernel that writes them.
 
 use trace::TraceRequest;
+use units::Problem;
 
 use crate::event::{BIO_EVENTS, EventDecoder, REQUEST_EVENTS};
 use crate::layout::PageLayout;
@@ -27,8 +28,8 @@ pub struct DecodedPages {
 ///
 /// # Errors
 /// Returns the file that is not understood and why.
-pub fn decode_pages(header_page: &str, formats: &[(&str, &str)], cpus: &[Vec<&[u8]>]) -> Result<DecodedPages, String> {
-    let layout = PageLayout::parse(header_page).map_err(|why| format!("header_page: {why}"))?;
+pub fn decode_pages(header_page: &str, formats: &[(&str, &str)], cpus: &[Vec<&[u8]>]) -> Result<DecodedPages, Problem> {
+    let layout = PageLayout::parse(header_page).map_err(|problem| problem.of("header_page"))?;
     let known = REQUEST_EVENTS.iter().chain(&BIO_EVENTS);
     let format = |name: &str| formats.iter().find(|(known, _)| *known == name).map(|(_, text)| (*text).to_owned());
     let formats: Vec<_> = known.filter_map(|event| Some((*event, format(event.name)?))).collect();

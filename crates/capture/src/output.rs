@@ -7,8 +7,9 @@ use std::path::Path;
 use engine::gate::{Existing, create_output};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use units::Problem;
 
-use crate::error::CaptureError;
+use crate::error;
 
 /// A kind of file. A capture replaces files of its own kind and empty ones.
 #[derive(Clone, Copy, Debug)]
@@ -21,15 +22,14 @@ pub(crate) struct OutputKind {
 
 impl OutputKind {
     /// Opens `--output` and locks it against other captures. Its content stays.
-    pub(crate) fn open(&self, path: &Path) -> Result<File, CaptureError> {
+    pub(crate) fn open(&self, path: &Path) -> Result<File, Problem> {
         if path == Path::new("-") {
             let message = "--output -: standard output has the summary";
-            return Err(CaptureError::usage(message, "name a file, or another descriptor, such as /dev/fd/3"));
+            return Err(error::usage(message, "name a file, or another descriptor, such as /dev/fd/3"));
         }
         let mut file = create_output(path, Existing::Keep).map_err(|denied| {
-            let text = denied.to_string();
-            let (why, remedy) = text.split_once("\nhelp: ").unwrap_or((&text, OTHER_FILE));
-            CaptureError::usage(format!("--output {}: {why}", path.display()), remedy)
+            let denied = Problem::from(denied);
+            error::usage(format!("--output {}: {}", path.display(), denied.what), OTHER_FILE).maybe_help(denied.help)
         })?;
         if is_regular(&file) {
             lock(&file).map_err(|Locked| refused(path, "another capture writes to it"))?;
@@ -39,7 +39,7 @@ impl OutputKind {
     }
 
     /// Checks that a file is empty or of this kind, and returns to its start.
-    pub(crate) fn check(&self, path: &Path, file: &mut File) -> Result<(), CaptureError> {
+    pub(crate) fn check(&self, path: &Path, file: &mut File) -> Result<(), Problem> {
         let is_empty = file.metadata().is_ok_and(|found| found.len() == 0);
         if is_empty || self.has_mark(file) { Ok(()) } else { Err(self.not_replaceable(path)) }
     }
@@ -49,21 +49,21 @@ impl OutputKind {
         file.read_exact(&mut start).is_ok_and(|()| start == self.mark) && file.rewind().is_ok()
     }
 
-    pub(crate) fn not_replaceable(&self, path: &Path) -> CaptureError {
+    pub(crate) fn not_replaceable(&self, path: &Path) -> Problem {
         let message = format!("--output {}: it exists and is not {}", path.display(), self.name);
-        CaptureError::usage(message, "name another file, or remove it first")
+        error::usage(message, "name another file, or remove it first")
     }
 }
 
 const OTHER_FILE: &str = "name another file";
 
 /// Returns the error of a file that cannot be written.
-pub(crate) fn refused(path: &Path, why: &str) -> CaptureError {
-    CaptureError::usage(format!("--output {}: {why}", path.display()), OTHER_FILE)
+pub(crate) fn refused(path: &Path, why: &str) -> Problem {
+    error::usage(format!("--output {}: {why}", path.display()), OTHER_FILE)
 }
 
 /// Drops the content of a file that was just opened. Pipes and terminals have none.
-pub(crate) fn clear(path: &Path, file: &File) -> Result<(), CaptureError> {
+pub(crate) fn clear(path: &Path, file: &File) -> Result<(), Problem> {
     if is_regular(file) { file.set_len(0).map_err(|error| refused(path, &error.to_string())) } else { Ok(()) }
 }
 

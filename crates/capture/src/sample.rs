@@ -4,8 +4,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use report::capture::{SampleProgress, SampleReport};
+use units::{Problem, ProblemCode};
 
-use crate::error::CaptureError;
+use crate::error;
 use crate::sample_file::SeriesFile;
 use crate::sample_source::{CounterSample, CounterSource};
 use crate::sample_summary::CounterSummary;
@@ -28,17 +29,14 @@ pub fn sample(
     options: &CaptureOptions,
     interval: Duration,
     host: &mut dyn CaptureHost,
-) -> Result<SampleReport, CaptureError> {
+) -> Result<SampleReport, Problem> {
     refuse(options, interval)?;
     let root = Path::new("/");
     let target = CaptureTarget::find_counted(root, &options.asked)?;
     let source = CounterSource::open(root, &target)?;
     if let Some(output) = options.output.as_deref().filter(|output| target.has_file(root, output)) {
-        host.warn(&format!(
-            "{} is on {}, so its writes are counted too\nhelp: write it to another device",
-            output.display(),
-            target.name
-        ));
+        let what = format!("{} is on {}, so its writes are counted too", output.display(), target.name);
+        host.warn(&Problem::warning(ProblemCode::CaptureRequest, what).help("write it to another device"));
     }
     let create = |path: &std::path::PathBuf| SeriesFile::create(path, interval, &target);
     let file = options.output.as_ref().map(create).transpose()?;
@@ -59,7 +57,7 @@ pub fn sample(
 }
 
 /// Refuses options that need requests.
-fn refuse(options: &CaptureOptions, interval: Duration) -> Result<(), CaptureError> {
+fn refuse(options: &CaptureOptions, interval: Duration) -> Result<(), Problem> {
     let remedy = "leave the option out, or capture requests as root without --sample";
     for (is_given, option, why) in [
         (options.process.is_some(), "--pid", "counters are those of all processes"),
@@ -69,7 +67,7 @@ fn refuse(options: &CaptureOptions, interval: Duration) -> Result<(), CaptureErr
         (options.source.is_some(), "--source", "counters come from /sys"),
     ] {
         if is_given {
-            return Err(CaptureError::usage(format!("{option} cannot be used with --sample: {why}"), remedy));
+            return Err(error::usage(format!("{option} cannot be used with --sample: {why}"), remedy));
         }
     }
     if INTERVALS.contains(&interval) {
@@ -77,7 +75,7 @@ fn refuse(options: &CaptureOptions, interval: Duration) -> Result<(), CaptureErr
     }
     let given = units::Nanos::new(nanos(interval));
     let message = format!("--sample {given}: the interval must be from 10 ms to 1 h");
-    Err(CaptureError::usage(message, "the kernel counts time in milliseconds: choose 100ms, or 1s"))
+    Err(error::usage(message, "the kernel counts time in milliseconds: choose 100ms, or 1s"))
 }
 
 fn nanos(duration: Duration) -> u64 {
@@ -85,9 +83,9 @@ fn nanos(duration: Duration) -> u64 {
 }
 
 /// Returns the error of a device whose counters can no longer be read.
-fn vanished(source: &CounterSource, error: &std::io::Error) -> CaptureError {
+fn vanished(source: &CounterSource, error: &std::io::Error) -> Problem {
     let message = format!("read {}: {error}", source.path().display());
-    CaptureError::host(message, "attach the device again and start a new capture; what was counted before is valid")
+    error::host(message, "attach the device again and start a new capture; what was counted before is valid")
 }
 
 /// Instants at which samples are due: multiples of the interval after the start, so that delays do not add up.
@@ -129,7 +127,7 @@ struct SampleSession<'a> {
 
 impl SampleSession<'_> {
     /// Takes samples until the end. Returns why it ended, and the error if that was one.
-    fn run(&mut self, host: &mut dyn CaptureHost) -> (&'static str, Option<CaptureError>) {
+    fn run(&mut self, host: &mut dyn CaptureHost) -> (&'static str, Option<Problem>) {
         if let Err(error) = self.file.as_mut().map_or(Ok(()), |file| file.add(&self.last)) {
             return ("because the file could not be written", Some(error));
         }
@@ -175,7 +173,7 @@ impl SampleSession<'_> {
         }
     }
 
-    fn take(&mut self, sample: CounterSample, host: &mut dyn CaptureHost) -> Result<(), CaptureError> {
+    fn take(&mut self, sample: CounterSample, host: &mut dyn CaptureHost) -> Result<(), Problem> {
         let passed = sample.at.saturating_duration_since(self.last.at);
         let increase = self.summary.add(nanos(passed), &self.last.counters, &sample.counters);
         if sample.at.saturating_duration_since(self.progress_at) >= PROGRESS {
@@ -195,7 +193,7 @@ impl SampleSession<'_> {
         self.file.as_mut().map_or(Ok(()), |file| file.add(&self.last))
     }
 
-    fn finish(self, target: CaptureTarget, ended: &'static str, failure: Option<CaptureError>) -> SampleReport {
+    fn finish(self, target: CaptureTarget, ended: &'static str, failure: Option<Problem>) -> SampleReport {
         let Self { options, interval, ticks, last, summary, file, .. } = self;
         let mut notes = target.notes;
         if target.takes_bios {
@@ -220,7 +218,7 @@ impl SampleSession<'_> {
             depth_mean: summary.depth_mean(),
             depth_seen_max: summary.depth_seen_max,
             busy_fraction: summary.busy_fraction(),
-            failure: failure.map(|error| error.to_string()),
+            failure,
             file: file.map(|file| file.written()),
         }
     }
@@ -250,7 +248,7 @@ mod tests {
         let of = |change: fn(&mut CaptureOptions)| {
             let mut options = CaptureOptions::default();
             change(&mut options);
-            refuse(&options, Duration::from_secs(1)).map_err(|error| error.to_string())
+            refuse(&options, Duration::from_secs(1))
         };
         assert_eq!(of(|_| ()), Ok(()));
         assert_eq!(of(|options| options.bytes_max = Some(1 << 20)), Ok(()));
@@ -261,9 +259,9 @@ mod tests {
             ("--buffer", of(|options| options.buffer_bytes = Some(1))),
             ("--source", of(|options| options.source = Some(CaptureSource::Tracefs))),
         ] {
-            let text = refused.unwrap_err();
-            assert!(text.starts_with(&format!("{name} cannot be used with --sample: ")), "{text}");
-            assert!(text.contains("\nhelp: "), "{text}");
+            let problem = refused.unwrap_err();
+            assert!(problem.what.starts_with(&format!("{name} cannot be used with --sample: ")), "{problem}");
+            assert!(problem.help.is_some(), "{problem}");
         }
         for (interval, is_permitted) in [(9, false), (10, true), (3_600_000, true), (3_600_001, false)] {
             let refused = refuse(&CaptureOptions::default(), Duration::from_millis(interval));

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use report::capture::SampleFile;
+use units::Problem;
 
-use crate::error::CaptureError;
+use crate::error;
 use crate::output::{OutputKind, clear};
 use crate::sample_source::CounterSample;
 use crate::target::CaptureTarget;
@@ -36,7 +37,7 @@ pub(crate) struct SeriesFile {
 
 impl SeriesFile {
     /// Opens the file. An existing file is replaced if it is empty or a series of samples.
-    pub(crate) fn create(path: &Path, interval: Duration, target: &CaptureTarget) -> Result<Self, CaptureError> {
+    pub(crate) fn create(path: &Path, interval: Duration, target: &CaptureTarget) -> Result<Self, Problem> {
         let file = SERIES.open(path)?;
         clear(path, &file)?;
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -62,7 +63,7 @@ impl SeriesFile {
     }
 
     /// Adds a sample. It is written at once, so that a killed process loses none.
-    pub(crate) fn add(&mut self, sample: &CounterSample) -> Result<(), CaptureError> {
+    pub(crate) fn add(&mut self, sample: &CounterSample) -> Result<(), Problem> {
         let (start, unix) = self.started;
         let at = unix + sample.at.saturating_duration_since(start);
         let cpu = self.has_cpu.then(cpu_line).flatten().map_or_else(String::new, |line| line + "\n");
@@ -71,11 +72,11 @@ impl SeriesFile {
         self.write(&text)
     }
 
-    fn write(&mut self, text: &str) -> Result<(), CaptureError> {
+    fn write(&mut self, text: &str) -> Result<(), Problem> {
         self.bytes += text.len() as u64;
         self.file.write_all(text.as_bytes()).map_err(|error| {
             let remedy = engine::remedy(&error).unwrap_or("what was written before can be read (fathom explain)");
-            CaptureError::host(format!("write {}: {error}", self.path.display()), remedy)
+            error::host(format!("write {}: {error}", self.path.display()), remedy)
         })
     }
 
@@ -124,11 +125,11 @@ mod tests {
         assert_eq!(std::fs::metadata(&path).unwrap().len(), first.bytes());
         drop(first);
         let error = SeriesFile::create(Path::new("-"), Duration::from_secs(1), &target).unwrap_err().to_string();
-        assert!(error.contains("standard output has the summary\nhelp: "), "{error}");
+        assert!(error.contains("standard output has the summary; "), "{error}");
         assert!(create().is_ok(), "a series is replaced");
         std::fs::write(&path, "a diary").unwrap();
         let error = create().unwrap_err().to_string();
-        assert!(error.contains("is not a series of samples\nhelp: name another file"), "{error}");
+        assert!(error.contains("is not a series of samples; name another file"), "{error}");
         assert_eq!(std::fs::read(&path).unwrap(), b"a diary");
     }
 }

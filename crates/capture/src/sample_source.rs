@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use record::DiskCounters;
+use units::Problem;
 
-use crate::error::CaptureError;
+use crate::error;
 use crate::target::CaptureTarget;
 
 /// Maximum length of the files that are read.
@@ -40,13 +41,13 @@ pub(crate) struct CounterSample {
 
 impl CounterSource {
     /// Opens the counters of a device.
-    pub(crate) fn open(root: &Path, target: &CaptureTarget) -> Result<Self, CaptureError> {
+    pub(crate) fn open(root: &Path, target: &CaptureTarget) -> Result<Self, Problem> {
         let (major, minor) = target.number;
         let (disk_major, disk_minor) = target.events_of;
         let counting = probe::reading::line(root, &format!("sys/dev/block/{disk_major}:{disk_minor}/queue/iostats"));
         if counting.is_ok_and(|on| on == "0") {
             let disk = target.disk.as_ref().unwrap_or(&target.name);
-            return Err(CaptureError::host(
+            return Err(error::host(
                 format!(
                     "{}: the kernel does not count its requests: /sys/block/{disk}/queue/iostats is 0",
                     target.name
@@ -58,7 +59,7 @@ impl CounterSource {
         let path = directory.join("stat");
         let failed = |error: &io::Error| {
             let remedy = "sample where /sys is mounted, or use `iostat -x -y -o JSON 1 60 | fathom explain -`";
-            CaptureError::host(format!("read {}: {error}", path.display()), remedy)
+            error::host(format!("read {}: {error}", path.display()), remedy)
         };
         let source = Self {
             stat: File::open(&path).map_err(|error| failed(&error))?,
@@ -105,6 +106,8 @@ fn read(file: &File) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use units::ProblemCode;
+
     use super::*;
 
     const FIELDS: &str = "100 1 800 50 40 2 640 90 3 70 140";
@@ -146,15 +149,12 @@ mod tests {
     #[test]
     fn a_device_that_is_not_counted_or_unreadable_is_an_error_with_a_remedy() {
         for (files, message) in [
-            (
-                vec![("8:0/stat", FIELDS), ("8:0/queue/iostats", "0\n")],
-                "/sys/block/sda/queue/iostats is 0\nhelp: switch",
-            ),
+            (vec![("8:0/stat", FIELDS), ("8:0/queue/iostats", "0\n")], "/sys/block/sda/queue/iostats is 0; switch"),
             (vec![("8:0/size", "1024\n")], "sys/dev/block/8:0/stat: No such file"),
             (vec![("8:0/stat", "1 2 3 4\n")], "`1 2 3 4` is not the counters of a device"),
         ] {
             let error = CounterSource::open(host(&files).path(), &target(false)).unwrap_err();
-            assert!(error.to_string().contains(message) && !error.is_usage, "{error}");
+            assert!(error.to_string().contains(message) && error.code == ProblemCode::Capture, "{error}");
         }
     }
 

@@ -6,12 +6,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use report::capture::{CaptureProgress, CaptureReport, CaptureSource, SampleProgress};
 use trace::{TraceInfo, TraceOperation, TraceRequest, WaitingProcesses, kernel_thread};
+use units::{Problem, ProblemCode};
 
 use crate::anonymous::RegionPermutation;
 use crate::bpf::BpfSource;
 use crate::clock::now_ns;
 use crate::counters::{CompletionCounts, CounterReading, DeviceCounters};
-use crate::error::CaptureError;
+use crate::error;
 use crate::events::EventSource;
 use crate::names::ProcessNames;
 use crate::sink::{KeptPart, RequestSink, TraceFile};
@@ -54,8 +55,8 @@ pub trait CaptureHost {
     /// Notes that the device is no longer captured, and that only results are left to be made.
     fn concluding(&mut self);
 
-    /// Prints a warning, whose second line may be `help: ` and a remedy.
-    fn warn(&mut self, text: &str);
+    /// Prints a warning.
+    fn warn(&mut self, warning: &Problem);
 }
 
 /// Interval of progress, blocks and checks.
@@ -64,27 +65,25 @@ const TICK_NS: u64 = 1_000_000_000;
 ///
 /// # Errors
 /// Fails if there is no such device, tracing is not available or not permitted, or the file cannot be written.
-pub fn capture(options: &CaptureOptions, host: &mut dyn CaptureHost) -> Result<CaptureReport, CaptureError> {
+pub fn capture(options: &CaptureOptions, host: &mut dyn CaptureHost) -> Result<CaptureReport, Problem> {
     let root = Path::new("/");
     let target = CaptureTarget::find(root, &options.asked)?;
     if let Some(process) = options.process.filter(|process| !Path::new(&format!("/proc/{process}")).exists()) {
-        return Err(CaptureError::usage(format!("--pid {process}: there is no such process"), "see ps -e"));
+        return Err(error::usage(format!("--pid {process}: there is no such process"), "see ps -e"));
     }
     if let Some(output) = options.output.as_deref().filter(|output| target.has_file(root, output)) {
-        host.warn(&format!(
-            "{} is on {}, so the capture records its own writes\nhelp: write it to another device, or use --summary-only",
-            output.display(),
-            target.name
-        ));
+        let what = format!("{} is on {}, so the capture records its own writes", output.display(), target.name);
+        let help = "write it to another device, or use --summary-only";
+        host.warn(&Problem::warning(ProblemCode::CaptureRequest, what).help(help));
     }
     let begun = CaptureSession::begin(options, target);
-    let mut session = begun.map_err(|error| error.naming(&options.asked))?;
+    let mut session = begun.map_err(|error| error::naming(error, &options.asked))?;
     session.run(host)?;
     session.finish(host)
 }
 
 /// Opens the file, with what the trace says of itself at the start.
-fn trace_file(options: &CaptureOptions, target: &CaptureTarget) -> Result<Option<TraceFile>, CaptureError> {
+fn trace_file(options: &CaptureOptions, target: &CaptureTarget) -> Result<Option<TraceFile>, Problem> {
     let Some(path) = &options.output else { return Ok(None) };
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let device = if options.anonymize { "device".to_owned() } else { target.name.clone() };
@@ -100,13 +99,13 @@ fn trace_file(options: &CaptureOptions, target: &CaptureTarget) -> Result<Option
 }
 
 /// Begins to record. Notes why there are events instead of programs, unless the device has no requests.
-fn begin_source(options: &CaptureOptions, target: &mut CaptureTarget) -> Result<Box<dyn RequestSource>, CaptureError> {
+fn begin_source(options: &CaptureOptions, target: &mut CaptureTarget) -> Result<Box<dyn RequestSource>, Problem> {
     if options.source != Some(CaptureSource::Tracefs) {
         match BpfSource::begin(target, options.buffer_bytes) {
             Ok(source) => return Ok(Box::new(source)),
             Err(error) if options.source.is_some() => return Err(error),
             Err(_) if target.takes_bios => {}
-            Err(error) => target.notes.push(format!("captured by events of tracefs: {}", error.message())),
+            Err(error) => target.notes.push(format!("captured by events of tracefs: {}", error.what)),
         }
     }
     Ok(Box::new(EventSource::begin(target, options.buffer_bytes)?))
@@ -134,7 +133,7 @@ struct Tick {
 }
 
 impl<'a> CaptureSession<'a> {
-    fn begin(options: &'a CaptureOptions, mut target: CaptureTarget) -> Result<Self, CaptureError> {
+    fn begin(options: &'a CaptureOptions, mut target: CaptureTarget) -> Result<Self, Problem> {
         let source = begin_source(options, &mut target)?;
         let start_ns = source.start_ns();
         // The file is touched only once everything else is possible.
@@ -155,7 +154,7 @@ impl<'a> CaptureSession<'a> {
         })
     }
 
-    fn run(&mut self, host: &mut dyn CaptureHost) -> Result<(), CaptureError> {
+    fn run(&mut self, host: &mut dyn CaptureHost) -> Result<(), Problem> {
         while self.ending(host).is_none() {
             self.source.wait();
             self.source.read(&mut self.batch, self.last_tick.at_ns + TICK_NS)?;
@@ -181,7 +180,7 @@ impl<'a> CaptureSession<'a> {
     }
 
     /// Hands requests over.
-    fn deliver(&mut self) -> Result<(), CaptureError> {
+    fn deliver(&mut self) -> Result<(), Problem> {
         let names = self.source.names();
         self.selection.learn(names);
         if let Some(file) = &mut self.sink.file {
@@ -200,7 +199,7 @@ impl<'a> CaptureSession<'a> {
         self.sink.file.as_mut().map_or(Ok(()), TraceFile::write)
     }
 
-    fn tick(&mut self, host: &mut dyn CaptureHost) -> Result<(), CaptureError> {
+    fn tick(&mut self, host: &mut dyn CaptureHost) -> Result<(), Problem> {
         let (now_ns, (requests, bytes)) = (now_ns(), self.sink.totals());
         self.count_lost()?;
         if let Some(file) = &mut self.sink.file {
@@ -222,7 +221,7 @@ impl<'a> CaptureSession<'a> {
     }
 
     /// Updates the number of lost events.
-    fn count_lost(&mut self) -> Result<(), CaptureError> {
+    fn count_lost(&mut self) -> Result<(), Problem> {
         self.lost = self.lost.max(self.source.lost()?);
         if let Some(file) = &mut self.sink.file {
             file.info().lost = Some(self.lost);
@@ -230,7 +229,7 @@ impl<'a> CaptureSession<'a> {
         Ok(())
     }
 
-    fn finish(mut self, host: &mut dyn CaptureHost) -> Result<CaptureReport, CaptureError> {
+    fn finish(mut self, host: &mut dyn CaptureHost) -> Result<CaptureReport, Problem> {
         let ended = self.ending(host).unwrap_or("at its end");
         let second = self.batch.completions.as_ref().and_then(|_| counters(&self.target));
         let duration_ns = now_ns() - self.start_ns;

@@ -11,8 +11,9 @@ use trace::{
     Characterizer, TRACE_MARK, TraceInfo, TraceProfile, TraceReader, TraceRequest, TraceStep, TraceWriter,
     TraceWriterOptions, WaitingProcesses,
 };
+use units::Problem;
 
-use crate::error::CaptureError;
+use crate::error;
 use crate::output::{OutputKind, clear, is_regular, lock, refused};
 
 /// The file of a trace.
@@ -53,7 +54,7 @@ const DELAY_MAX: u32 = 5;
 
 impl TraceFile {
     /// Opens the file. An existing file is replaced if it is empty or a trace.
-    pub(crate) fn create(path: &Path, kept: Option<KeptPart>, info: TraceInfo) -> Result<Self, CaptureError> {
+    pub(crate) fn create(path: &Path, kept: Option<KeptPart>, info: TraceInfo) -> Result<Self, Problem> {
         let file = TRACE.open(path)?;
         let is_regular = is_regular(&file);
         if kept.is_some() {
@@ -94,7 +95,7 @@ impl TraceFile {
     }
 
     /// Writes complete blocks.
-    pub(crate) fn write(&mut self) -> Result<(), CaptureError> {
+    pub(crate) fn write(&mut self) -> Result<(), Problem> {
         let output = self.writer.output();
         if output.is_empty() {
             return Ok(());
@@ -106,7 +107,7 @@ impl TraceFile {
     }
 
     /// Writes all requests so far, unless they are few and young. Called once per second.
-    pub(crate) fn flush(&mut self, last_ns: u64) -> Result<(), CaptureError> {
+    pub(crate) fn flush(&mut self, last_ns: u64) -> Result<(), Problem> {
         self.delayed += 1;
         if self.waiting >= BLOCK_MIN || self.delayed >= DELAY_MAX {
             self.writer.write_before(u64::MAX);
@@ -130,7 +131,7 @@ impl TraceFile {
     }
 
     /// Begins a new file; the present one becomes the one before.
-    fn rotate(&mut self) -> Result<(), CaptureError> {
+    fn rotate(&mut self) -> Result<(), Problem> {
         let info = self.writer.info.clone();
         let writer = std::mem::replace(&mut self.writer, TraceWriter::new(info, TraceWriterOptions::default()));
         let end = writer.finish();
@@ -139,7 +140,7 @@ impl TraceFile {
         let before = before(&self.path);
         std::fs::rename(&self.path, &before).map_err(|error| self.failed("rename", &error))?;
         self.file = create_output(&self.path, Existing::Replace)
-            .map_err(|denied| CaptureError::host(denied.to_string().replace("\nhelp: ", "; "), "name another file"))?;
+            .map_err(|denied| error::host(Problem::from(denied).to_string(), "name another file"))?;
         // The new file is at the same path, which only this capture uses.
         let _ = lock(&self.file);
         self.before = Some((self.bytes, self.requests));
@@ -147,18 +148,18 @@ impl TraceFile {
         Ok(())
     }
 
-    fn failed(&self, operation: &str, error: &io::Error) -> CaptureError {
+    fn failed(&self, operation: &str, error: &io::Error) -> Problem {
         let message = format!("{operation} {}: {}", self.path.display(), error);
         let mut remedy =
             engine::remedy(error).unwrap_or("what was written before can be read (fathom trace)").to_owned();
         if self.before.is_some() {
             remedy.push_str(&format!("; the part before is in {}", before(&self.path).display()));
         }
-        CaptureError::host(message, remedy)
+        error::host(message, remedy)
     }
 
     /// Completes the file.
-    pub(crate) fn finish(mut self) -> Result<CaptureFile, CaptureError> {
+    pub(crate) fn finish(mut self) -> Result<CaptureFile, Problem> {
         self.write()?;
         let writer =
             std::mem::replace(&mut self.writer, TraceWriter::new(TraceInfo::default(), TraceWriterOptions::default()));
@@ -192,7 +193,7 @@ fn before(path: &Path) -> PathBuf {
 }
 
 /// Checks that the file for the part before can be replaced: there is none, or it is empty or a trace.
-fn check_before(path: &Path) -> Result<(), CaptureError> {
+fn check_before(path: &Path) -> Result<(), Problem> {
     match std::fs::symlink_metadata(path) {
         Err(_) => Ok(()),
         Ok(found) if !found.is_file() => Err(TRACE.not_replaceable(path)),
@@ -237,13 +238,13 @@ impl RequestSink {
     }
 
     /// Ends.
-    pub(crate) fn finish(self) -> Result<(TraceProfile, Option<CaptureFile>), CaptureError> {
+    pub(crate) fn finish(self) -> Result<(TraceProfile, Option<CaptureFile>), Problem> {
         let file = self.file.map(TraceFile::finish).transpose()?;
         let profile = match (self.characterizer, &file) {
             (Some(characterizer), _) => characterizer.finish(),
             (None, Some(file)) => characterize(Path::new(&file.path)).map_err(|error| {
                 let message = format!("read {}: {error}", file.path);
-                CaptureError::host(message, "the trace is complete; try `fathom trace` on it")
+                error::host(message, "the trace is complete; try `fathom trace` on it")
             })?,
             (None, None) => TraceProfile::default(),
         };
@@ -350,7 +351,7 @@ mod tests {
         let path = folder.path().join("x");
         std::fs::write(&path, "a diary").unwrap();
         let error = TraceFile::create(&path, None, info()).unwrap_err();
-        assert!(error.to_string().contains("is not a trace of Fathom\nhelp: name another file"), "{error}");
+        assert!(error.to_string().contains("is not a trace of Fathom; name another file"), "{error}");
         assert_eq!(std::fs::read(&path).unwrap(), b"a diary");
         std::fs::write(&path, "").unwrap();
         for number in 1..4 {

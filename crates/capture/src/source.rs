@@ -5,9 +5,9 @@
 
 use report::capture::CaptureSource;
 use trace::TraceRequest;
+use units::Problem;
 
 use crate::counters::{CompletionCounts, CounterReading};
-use crate::error::CaptureError;
 use crate::names::ProcessNames;
 use crate::pairing::PairingCounts;
 
@@ -17,16 +17,16 @@ pub(crate) trait RequestSource {
     fn wait(&self);
 
     /// Reads what there is, at most until an instant.
-    fn read(&mut self, batch: &mut RequestBatch, until_ns: u64) -> Result<(), CaptureError>;
+    fn read(&mut self, batch: &mut RequestBatch, until_ns: u64) -> Result<(), Problem>;
 
     /// Returns the names of the processes of all requests so far.
     fn names(&self) -> &ProcessNames;
 
     /// Returns how many events or records were lost so far. Fails if the kernel does not say.
-    fn lost(&mut self) -> Result<u64, CaptureError>;
+    fn lost(&mut self) -> Result<u64, Problem>;
 
     /// Ends recording, reads the rest, and adds the requests in flight, without service times.
-    fn finish(&mut self, batch: &mut RequestBatch) -> Result<(), CaptureError>;
+    fn finish(&mut self, batch: &mut RequestBatch) -> Result<(), Problem>;
 
     /// Returns the counts so far.
     fn counts(&self) -> PairingCounts;

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use probe::{DeviceStack, LayerKind, Number, StackLayer};
+use units::Problem;
 
-use crate::error::CaptureError;
+use crate::error;
 
 /// Bytes of a sector in events.
 pub(crate) const SECTOR_BYTES: u64 = 512;
@@ -35,7 +36,7 @@ impl CaptureTarget {
     ///
     /// # Errors
     /// Fails if there is no such name, or no block device below it.
-    pub fn find(root: &Path, asked: &str) -> Result<Self, CaptureError> {
+    pub fn find(root: &Path, asked: &str) -> Result<Self, Problem> {
         let mut target = Self::find_counted(root, asked)?;
         if let Some(disk) = &target.disk {
             target.notes.push(format!("flushes are those of the whole disk {disk}: they name no partition"));
@@ -44,19 +45,19 @@ impl CaptureTarget {
     }
 
     /// Finds the device of a name, whose own counters are used instead of events.
-    pub(crate) fn find_counted(root: &Path, asked: &str) -> Result<Self, CaptureError> {
+    pub(crate) fn find_counted(root: &Path, asked: &str) -> Result<Self, Problem> {
         let unknown = |error: probe::UnknownNameError| {
             let bare = asked.strip_prefix("/dev/").unwrap_or(asked);
             let similar = units::closest(bare, error.known.iter().map(String::as_str)).filter(|name| *name != bare);
             let remedy = similar.map_or("name a block device (see lsblk), a file or a directory".to_owned(), |name| {
                 format!("did you mean `{name}`?")
             });
-            CaptureError::usage(format!("{}: {}", units::printable(asked), error.reason), remedy)
+            error::usage(format!("{}: {}", units::printable(asked), error.reason), remedy)
         };
         let stack = probe::stack(root, asked).map_err(unknown)?;
         let Some(top) = stack.layers.first() else {
             let message = format!("{}: no block device is below it", units::printable(asked));
-            return Err(CaptureError::usage(
+            return Err(error::usage(
                 message,
                 "its files are in memory, on a network or in a container: capture on the host that has the disk",
             ));
@@ -64,7 +65,7 @@ impl CaptureTarget {
         Self::of_layer(root, asked, &stack, top)
     }
 
-    fn of_layer(root: &Path, asked: &str, stack: &DeviceStack, top: &StackLayer) -> Result<Self, CaptureError> {
+    fn of_layer(root: &Path, asked: &str, stack: &DeviceStack, top: &StackLayer) -> Result<Self, Problem> {
         let mut target = Self {
             name: top.name.clone(),
             number: top.number,
@@ -79,7 +80,7 @@ impl CaptureTarget {
             let start = probe::first_sector(root, &top.name).ok();
             let Some((number, start)) = probe::number_named(root, disk).zip(start) else {
                 let message = format!("{}: the start of this partition is unknown", top.name);
-                return Err(CaptureError::host(message, format!("capture its disk: /dev/{disk}")));
+                return Err(error::host(message, format!("capture its disk: /dev/{disk}")));
             };
             target.events_of = number;
             target.sectors = Some((start, start.saturating_add(top.bytes / SECTOR_BYTES)));
@@ -143,6 +144,8 @@ fn notes(asked: &str, stack: &DeviceStack, top: &StackLayer) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use units::ProblemCode;
+
     use super::*;
 
     fn host(files: &[(&str, &str)], links: &[(&str, &str)]) -> tempfile::TempDir {
@@ -223,12 +226,12 @@ mod tests {
     fn a_name_without_device_is_an_error_with_a_remedy() {
         let root = disk();
         for (asked, error) in [
-            ("/tmp/file", "no block device is below it\nhelp: its files are in memory"),
-            ("/dev/sdaa", "there is no such block device\nhelp: did you mean `sda`?"),
-            ("/dev/zzzz9", "there is no such block device\nhelp: name a block device"),
+            ("/tmp/file", "no block device is below it; its files are in memory"),
+            ("/dev/sdaa", "there is no such block device; did you mean `sda`?"),
+            ("/dev/zzzz9", "there is no such block device; name a block device"),
         ] {
             let found = CaptureTarget::find(root.path(), asked).unwrap_err();
-            assert!(found.to_string().contains(error) && found.is_usage, "{asked}: {found}");
+            assert!(found.to_string().contains(error) && found.code == ProblemCode::CaptureRequest, "{asked}: {found}");
         }
     }
 }

@@ -13,8 +13,9 @@ use std::time::Duration;
 
 use engine::cleanup::{CleanUp, on_exit};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+use units::Problem;
 
-use crate::error::{CaptureError, PERMISSION};
+use crate::error::{self, PERMISSION};
 use crate::event::EventName;
 
 /// Directory of this process's open files.
@@ -33,7 +34,7 @@ pub(crate) struct TraceFs {
 
 impl TraceFs {
     /// Finds the mounted tracefs, or mounts it for this process only.
-    pub(crate) fn find() -> Result<Self, CaptureError> {
+    pub(crate) fn find() -> Result<Self, Problem> {
         let mounts = probe::mounts(Path::new("/"));
         let mounted = mounts.iter().filter(|mount| mount.filesystem == "tracefs" && mount.at.join("events").exists());
         if let Some(folder) = mounted.filter_map(|mount| File::open(&mount.at).ok()).next() {
@@ -43,8 +44,8 @@ impl TraceFs {
             let error = io::Error::from(error);
             let message = format!("mount tracefs: {error}");
             match error.kind() {
-                io::ErrorKind::PermissionDenied => CaptureError::host(message, PERMISSION),
-                _ => CaptureError::host(message, "mount it: mount -t tracefs tracefs /sys/kernel/tracing"),
+                io::ErrorKind::PermissionDenied => error::host(message, PERMISSION),
+                _ => error::host(message, "mount it: mount -t tracefs tracefs /sys/kernel/tracing"),
             }
         })?;
         Ok(Self::at(mount))
@@ -59,9 +60,9 @@ impl TraceFs {
     }
 
     /// Reads a file as text.
-    pub(crate) fn read(&self, name: &str) -> Result<String, CaptureError> {
+    pub(crate) fn read(&self, name: &str) -> Result<String, Problem> {
         let path = self.file(name);
-        read_text(&path).map_err(|error| CaptureError::tracefs("read", &path, &error))
+        read_text(&path).map_err(|error| error::tracefs("read", &path, &error))
     }
 
     /// Removes instances of processes that have ended. The kernel refuses for those in use, also in other containers.
@@ -123,7 +124,7 @@ pub(crate) struct TraceInstance {
 
 impl TraceInstance {
     /// Creates and sets up an instance.
-    pub(crate) fn create(fs: &TraceFs, setup: &InstanceSetup<'_>) -> Result<Self, CaptureError> {
+    pub(crate) fn create(fs: &TraceFs, setup: &InstanceSetup<'_>) -> Result<Self, Problem> {
         let path = create_folder(&fs.file("instances"))?;
         let pipes: Arc<Mutex<Vec<File>>> = Arc::default();
         let (fs_at_exit, path_at_exit, pipes_at_exit) = (fs.clone(), path.clone(), Arc::clone(&pipes));
@@ -136,7 +137,7 @@ impl TraceInstance {
         Ok(instance)
     }
 
-    fn set_up(&mut self, setup: &InstanceSetup<'_>) -> Result<(), CaptureError> {
+    fn set_up(&mut self, setup: &InstanceSetup<'_>) -> Result<(), Problem> {
         self.stop()?;
         // The kernel would otherwise note the name of each process at each switch.
         for option in ["record-cmd", "record-tgid", "overwrite"] {
@@ -153,41 +154,41 @@ impl TraceInstance {
         self.open_pipes()
     }
 
-    fn open_pipes(&mut self) -> Result<(), CaptureError> {
+    fn open_pipes(&mut self) -> Result<(), Problem> {
         let folder = self.path.join("per_cpu");
-        let entries = std::fs::read_dir(&folder).map_err(|error| CaptureError::tracefs("read", &folder, &error))?;
+        let entries = std::fs::read_dir(&folder).map_err(|error| error::tracefs("read", &folder, &error))?;
         self.cpus = entries.flatten().map(|entry| entry.path()).collect();
         for cpu in &self.cpus {
             let path = cpu.join("trace_pipe_raw");
             let mut options = OpenOptions::new();
             options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
-            let file = options.open(&path).map_err(|error| CaptureError::tracefs("open", &path, &error))?;
+            let file = options.open(&path).map_err(|error| error::tracefs("open", &path, &error))?;
             self.pipes().push(file);
         }
         Ok(())
     }
 
     /// Enables or disables events.
-    pub(crate) fn enable(&self, events: &[EventName], is_enabled: bool) -> Result<(), CaptureError> {
+    pub(crate) fn enable(&self, events: &[EventName], is_enabled: bool) -> Result<(), Problem> {
         let value = if is_enabled { "1" } else { "0" };
         events.iter().try_for_each(|event| self.write(&format!("events/block/{}/enable", event.name), value))
     }
 
     /// Begins to write all events to the buffers at once: events are enabled one after the other, and a request whose
     /// issue alone is written would count as in flight at the end.
-    pub(crate) fn start(&self) -> Result<(), CaptureError> {
+    pub(crate) fn start(&self) -> Result<(), Problem> {
         self.write("tracing_on", "1")
     }
 
     /// Ends writing to the buffers.
-    pub(crate) fn stop(&self) -> Result<(), CaptureError> {
+    pub(crate) fn stop(&self) -> Result<(), Problem> {
         self.write("tracing_on", "0")
     }
 
-    fn write(&self, name: &str, value: &str) -> Result<(), CaptureError> {
+    fn write(&self, name: &str, value: &str) -> Result<(), Problem> {
         let path = self.path.join(name);
         let written = OpenOptions::new().write(true).open(&path).and_then(|mut file| file.write_all(value.as_bytes()));
-        written.map_err(|error| CaptureError::tracefs("write", &path, &error))
+        written.map_err(|error| error::tracefs("write", &path, &error))
     }
 
     /// Returns the number of processors.
@@ -201,13 +202,13 @@ impl TraceInstance {
     }
 
     /// Returns how many events the kernel could not write, over all processors.
-    pub(crate) fn lost(&self) -> Result<u64, CaptureError> {
+    pub(crate) fn lost(&self) -> Result<u64, Problem> {
         let of_cpu = |cpu: &PathBuf| {
             let path = cpu.join("stats");
-            let stats = std::fs::read_to_string(&path).map_err(|error| CaptureError::tracefs("read", &path, &error))?;
+            let stats = std::fs::read_to_string(&path).map_err(|error| error::tracefs("read", &path, &error))?;
             Ok(lost_of(&stats))
         };
-        self.cpus.iter().map(of_cpu).try_fold(0, |sum, lost| Ok(u64::saturating_add(sum, lost?)))
+        self.cpus.iter().map(of_cpu).try_fold(0, |sum, lost: Result<u64, Problem>| Ok(u64::saturating_add(sum, lost?)))
     }
 
     /// Removes the instance.
@@ -222,7 +223,7 @@ impl TraceInstance {
 }
 
 /// Creates an instance named by the process. Processes of other containers may have the same ID.
-fn create_folder(instances: &Path) -> Result<PathBuf, CaptureError> {
+fn create_folder(instances: &Path) -> Result<PathBuf, Problem> {
     let id = std::process::id();
     let mut number = 0;
     loop {
@@ -231,7 +232,7 @@ fn create_folder(instances: &Path) -> Result<PathBuf, CaptureError> {
         match std::fs::create_dir(&path) {
             Ok(()) => return Ok(path),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 100 => number += 1,
-            Err(error) => return Err(CaptureError::tracefs("create", &path, &error)),
+            Err(error) => return Err(error::tracefs("create", &path, &error)),
         }
     }
 }

@@ -77,10 +77,10 @@ fn hostile_formats_are_errors_or_skipped_events() {
                 FORMATS.map(|(known, text)| if known == name { (known, damaged.as_str()) } else { (known, text) });
             let pages: Vec<Vec<&[u8]>> = CPUS.iter().map(|pages| pages.chunks(4096).collect()).collect();
             if let Err(error) = decode_pages(HEADER_PAGE, &formats, &pages) {
-                assert!(error.starts_with(&format!("{name}/format: ")), "{error}");
+                assert!(error.what.starts_with(&format!("{name}/format: ")), "{error}");
             }
         }
     }
     let error = decode_pages("field: u64 timestamp; offset:0; size:8;", &FORMATS, &[]).unwrap_err();
-    assert_eq!(error, "header_page: it has no field `commit`");
+    assert_eq!(error.what, "header_page: it has no field `commit`");
 }

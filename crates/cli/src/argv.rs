@@ -3,16 +3,15 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
+use units::{Problem, ProblemCode};
 
 /// Converts arguments to text. Refuses those that are not UTF-8: with replaced characters they could name other files.
-pub(crate) fn as_text(words: &[OsString]) -> Result<Vec<String>, String> {
+pub(crate) fn as_text(words: &[OsString]) -> Result<Vec<String>, Problem> {
     let text = |word: &OsString| {
         word.to_str().map(str::to_owned).ok_or_else(|| {
-            format!(
-                "`{}` is not UTF-8 text, which job options and the names of job files have to be\nhelp: give the file another \
-                 name, or a link with one",
-                shown(word)
-            )
+            let word = shown(word);
+            let what = format!("`{word}` is not UTF-8 text, which job options and the names of job files have to be");
+            Problem::error(ProblemCode::Arguments, what).help("give the file another name, or a link with one")
         })
     };
     words.iter().map(text).collect()
@@ -56,7 +55,7 @@ mod tests {
     fn arguments_that_are_not_utf_8_are_refused_and_escaped() {
         assert_eq!(shown(&word(b"caf\xe9.fio")), r"caf\xE9.fio");
         let refused = as_text(&[word(b"run"), word(b"--filename=caf\xe9")]).unwrap_err();
-        assert!(refused.starts_with(r"`--filename=caf\xE9` is not UTF-8"), "{refused}");
+        assert!(refused.what.starts_with(r"`--filename=caf\xE9` is not UTF-8"), "{refused}");
         assert_eq!(name_of(&word(b"-o=\xff")), Some(("-o", true)));
         assert_eq!(name_of(&word(b"\xff")), None);
     }

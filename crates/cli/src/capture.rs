@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::capture::{CaptureError, CaptureHost, CaptureOptions, KeptPart, capture, sample};
+use ::capture::{CaptureHost, CaptureOptions, KeptPart, capture, sample};
 use clap::Args;
 use procedure::ProcedureObserver;
 use report::ResultFormat;
 use report::capture::{CaptureProgress, CaptureSource, SampleProgress};
+use units::{Problem, ProblemCode};
 
 use crate::args::{ProgressStyle, TEXT_OR_JSON, one_of};
 use crate::display::Display;
@@ -79,23 +80,23 @@ pub(crate) struct CaptureCommandOptions {
     progress: ProgressStyle,
 }
 
-fn size(text: &str) -> Result<u64, String> {
+fn size(text: &str) -> Result<u64, Problem> {
     let bytes = store::size_bytes(text).filter(|bytes| *bytes > 0);
-    bytes.ok_or_else(|| "write a number and a unit, such as 64MiB or 2GiB".to_owned())
+    bytes.ok_or_else(|| Problem::error(ProblemCode::Arguments, "write a number and a unit, such as 64MiB or 2GiB"))
 }
 
-fn source(text: &str) -> Result<CaptureSource, String> {
+fn source(text: &str) -> Result<CaptureSource, Problem> {
     let known = [CaptureSource::Bpf, CaptureSource::Tracefs].into_iter().find(|source| source.name() == text);
-    known.ok_or_else(|| "write bpf or tracefs".to_owned())
+    known.ok_or_else(|| Problem::error(ProblemCode::Arguments, "write bpf or tracefs"))
 }
 
-fn interval(text: &str) -> Result<Duration, String> {
-    signals::duration(text).map_err(|error| format!("{error}; DEVICE comes before --sample"))
+fn interval(text: &str) -> Result<Duration, Problem> {
+    signals::duration(text).map_err(|problem| problem.also_help("DEVICE comes before --sample"))
 }
 
-fn kept(text: &str) -> Result<KeptPart, String> {
+fn kept(text: &str) -> Result<KeptPart, Problem> {
     let part = signals::duration(text).map(KeptPart::Time).or_else(|_| size(text).map(KeptPart::Bytes));
-    part.map_err(|_| "write a duration or a size, such as 10m or 2GiB".to_owned())
+    part.map_err(|_| Problem::error(ProblemCode::Arguments, "write a duration or a size, such as 10m or 2GiB"))
 }
 
 /// The terminal and the signals.
@@ -118,8 +119,8 @@ impl CaptureHost for Host {
         self.1.conclude();
     }
 
-    fn warn(&mut self, text: &str) {
-        self.0.warn(text);
+    fn warn(&mut self, warning: &Problem) {
+        self.0.warn(warning);
     }
 }
 
@@ -138,14 +139,10 @@ pub(crate) fn command(options: &CaptureCommandOptions) -> Result<Exit, Exit> {
     };
     let signals = Signals::listen(signals::GRACE)?;
     let mut host = Host(Display::new(options.progress, live::EventLog::none()), signals);
-    let failed = |error: CaptureError| {
-        let report = if error.is_usage { Exit::usage } else { Exit::environment };
-        report(error.to_string())
-    };
     if let Some(interval) = options.sample {
         let sampled = sample(&request, interval, &mut host);
         host.0.close();
-        let result = sampled.map_err(failed)?;
+        let result = sampled.map_err(Exit::refused)?;
         let text = match options.format {
             ResultFormat::Json => result.json(),
             _ => result.text(Terminal::stdout().style()),
@@ -156,7 +153,7 @@ pub(crate) fn command(options: &CaptureCommandOptions) -> Result<Exit, Exit> {
     }
     let captured = capture(&request, &mut host);
     host.0.close();
-    let result = captured.map_err(failed)?;
+    let result = captured.map_err(Exit::refused)?;
     let text = match options.format {
         ResultFormat::Json => result.json(),
         _ => result.text(Terminal::stdout().style()),

@@ -1,6 +1,7 @@
 //! Parses the command line and runs the command. Separates Fathom's own options from job options.
 
 use std::ffi::{OsStr, OsString};
+use units::Problem;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -222,14 +223,14 @@ pub(crate) enum NoCommand {
     /// A request for help or the version, or a usage error.
     Clap(clap::Error),
     /// A word is not text.
-    Word(String),
+    Word(Problem),
 }
 
 impl NoCommand {
     /// Prints it.
     pub(crate) fn report(self, words: &[OsString]) -> Exit {
         match self {
-            Self::Word(problem) => Exit::usage(problem),
+            Self::Word(problem) => Exit::invalid(problem),
             // Help and version: success if requested, otherwise a usage error.
             Self::Clap(error)
                 if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>

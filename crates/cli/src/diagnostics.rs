@@ -1,48 +1,24 @@
 //! Prints errors, warnings and notes in one style (docs/errors.md): what failed and why, the place, the remedy.
-//!
-//! Problems of jobs are [`Problem`]s. Crates that know no diagnostics return errors whose text has two lines: what
-//! failed and why, then `help: ` and the remedy. One line per part keeps errors usable in logs and records. Both are
-//! rendered here, and so are the errors of clap.
 
 use report::diagnostics_text;
-use units::{Problem, ProblemCode, ProblemLevel};
+use units::{Problem, ProblemLevel};
 
 use crate::terminal::{Terminal, write_stderr};
 
-/// Prints errors without a place; [`errors`] parses the text.
-pub(crate) fn error(text: &str) {
-    draw(&errors(text));
-}
-
-/// Prints warnings without a place; [`errors`] parses the text.
-pub(crate) fn warning(text: &str) {
-    let warnings = errors(text).into_iter();
-    draw(&warnings.map(|warning| Problem { level: ProblemLevel::Warning, ..warning }).collect::<Vec<_>>());
-}
-
-/// Splits a text into diagnostics: each line is an error, or after `help: ` a remedy of the error before it.
-pub(crate) fn errors(text: &str) -> Vec<Problem> {
-    let mut errors: Vec<Problem> = Vec::new();
-    for line in text.lines() {
-        match (line.strip_prefix("help: "), errors.last_mut()) {
-            (Some(help), Some(error)) => {
-                let known = error.help.take();
-                error.help = Some(known.map_or_else(|| help.to_owned(), |known| format!("{known}; {help}")));
-            }
-            _ => errors.push(Problem::error(ProblemCode::Arguments, line)),
-        }
-    }
-    errors
-}
-
-fn draw(diagnostics: &[Problem]) {
+/// Prints problems.
+pub(crate) fn errors(problems: &[Problem]) {
     let terminal = Terminal::stderr();
-    write_stderr(&diagnostics_text(diagnostics, terminal.colour, terminal.width));
+    write_stderr(&diagnostics_text(problems, terminal.colour, terminal.width));
+}
+
+/// Prints a problem as a warning.
+pub(crate) fn warning(problem: &Problem) {
+    errors(&[Problem { level: ProblemLevel::Warning, ..problem.clone() }]);
 }
 
 /// Prints problems found before the start, then the numbers of errors and warnings. Prints nothing without problems.
 pub(crate) fn print(diagnostics: &[Problem]) {
-    draw(diagnostics);
+    errors(diagnostics);
     if diagnostics.iter().any(|diagnostic| diagnostic.level > ProblemLevel::Note) {
         write_stderr(&format!("fathom: {}\n", tally(diagnostics)));
     }
@@ -62,6 +38,8 @@ fn tally(diagnostics: &[Problem]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use units::ProblemCode;
+
     use super::*;
 
     #[test]

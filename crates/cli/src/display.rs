@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use units::Problem;
 
 use analyse::analyse;
 use job::Plan;
@@ -110,10 +111,10 @@ impl ProcedureObserver for Display {
         self.shown = Some(Instant::now());
     }
 
-    fn warn(&mut self, text: &str) {
-        self.note(text);
+    fn warn(&mut self, warning: &Problem) {
+        self.note(&warning.what);
         self.clear();
-        diagnostics::warning(text);
+        diagnostics::warning(warning);
     }
 
     fn event(&mut self, event: &Event) {
@@ -131,8 +132,7 @@ impl Observer for Display {
     }
 
     fn note(&mut self, text: &str) {
-        let first = text.lines().next().unwrap_or_default();
-        self.view().into_iter().for_each(|view| view.note(first));
+        self.view().into_iter().for_each(|view| view.note(text));
     }
 
     fn request(&mut self, line: &str) {

@@ -1,7 +1,6 @@
 //! Exit codes, as documented in the manual.
 
-use runner::Refusal;
-use units::Problem;
+use units::{Problem, ProblemClass, ProblemLevel};
 
 use crate::diagnostics;
 
@@ -27,30 +26,24 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// Prints argument errors, one per line.
-    pub(crate) fn usage(errors: impl AsRef<str>) -> Self {
-        Self::invalid(diagnostics::errors(errors.as_ref()))
+    /// Prints why a command does not begin. The codes of the problems decide the exit code.
+    pub(crate) fn refused(problems: impl Into<Vec<Problem>>) -> Self {
+        let problems = problems.into();
+        let is_of_host =
+            |problem: &Problem| problem.level == ProblemLevel::Error && problem.code.class() == ProblemClass::Host;
+        if problems.iter().any(is_of_host) { Self::environment(problems) } else { Self::invalid(problems) }
     }
 
-    /// Prints problems of jobs, volumes or options, with their places.
-    pub(crate) fn invalid(problems: impl AsRef<[Problem]>) -> Self {
-        diagnostics::print(problems.as_ref());
+    /// Prints problems of the request, whatever their codes: nothing was touched.
+    pub(crate) fn invalid(problems: impl Into<Vec<Problem>>) -> Self {
+        diagnostics::print(&problems.into());
         Self::Usage
     }
 
-    /// Prints errors of the device or the host, one per line.
-    pub(crate) fn environment(errors: impl AsRef<str>) -> Self {
-        diagnostics::error(errors.as_ref());
+    /// Prints what has failed after the beginning, whatever its code.
+    pub(crate) fn environment(problems: impl Into<Vec<Problem>>) -> Self {
+        diagnostics::errors(&problems.into());
         Self::Environment
-    }
-
-    /// Prints why a command ends before it has touched anything.
-    pub(crate) fn refused(refusal: Refusal) -> Self {
-        match refusal {
-            Refusal::Jobs(problems) => Self::invalid(problems),
-            Refusal::Words(problems) => Self::usage(problems.join("\n")),
-            Refusal::Host(problem) => Self::environment(problem),
-        }
     }
 
     /// fio's code after SIGINT or SIGTERM.

@@ -1,14 +1,12 @@
 //! `fathom fio`: accepts fio's command line, with fio's output and exit codes.
 
 use std::ffi::OsString;
-use std::fmt::Display;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
 use device::HostIdleness;
-use engine::describe;
 use engine::gate::{Existing, create_output};
 use job::{Dialect, Eta, HostOptions, IdleProfile, Invocation, OutputFormat, Plan};
 use live::AggregateLog;
@@ -16,6 +14,7 @@ use record::{Run, Unchecked};
 use report::fio::{self, FioOptions, FioVersion, Terse};
 use report::progress::{FioProgress, fio_letter, fio_line};
 use runner::{Observer, RunOptions, RunProgress, Runner, WorkerPlan, requested};
+use units::{Problem, ProblemCode};
 
 use crate::exit::Exit;
 use crate::runners::{self, failures};
@@ -31,7 +30,7 @@ const USAGE: Exit = Exit::Fio(1);
 pub(crate) fn command(words: &[OsString]) -> Exit {
     let words = &match argv::as_text(words) {
         Ok(words) => words,
-        Err(problem) => return refuse([problem]),
+        Err(problem) => return refuse(problem),
     };
     let parsed = job::parse_command_line(words, Dialect::Fio, &LocalSource::default());
     let failed = parsed.has_errors() || (parsed.value.host.warnings_fatal && parsed.has_warnings());
@@ -48,29 +47,30 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
     }
     let Invocation { host, plan, showcmd } = parsed.value;
     if let Some(name) = host.enghelp.as_deref().filter(|name| job::docs::engine_help(name).is_none()) {
-        return refuse([format!(
-            "--enghelp={name}: there is no such engine or option; --enghelp alone lists the engines"
-        )]);
+        let what = format!("--enghelp={name}: there is no such engine or option; --enghelp alone lists the engines");
+        return refuse(Problem::error(ProblemCode::UnknownArgument, what));
     }
     if let Some(path) = &host.inflate_log {
-        let log = device::input::open_file(Path::new(path)).map_err(|error| describe(&error));
-        let inflated = log.and_then(|mut log| live::inflate(&mut *log, &mut std::io::stdout().lock()));
-        let refused = |problem| refuse([format!("--inflate-log: {path}: {problem}")]);
-        return inflated.map_or_else(refused, |()| Exit::Good);
+        let subject = format!("--inflate-log: {path}");
+        let log = device::input::open_file(Path::new(path))
+            .map_err(|error| engine::io_problem(ProblemCode::File, &subject, &error));
+        let inflate =
+            |mut log| live::inflate(&mut log, &mut std::io::stdout().lock()).map_err(|problem| problem.of(&subject));
+        return log.and_then(inflate).map_or_else(refuse, |()| Exit::Good);
     }
     for subject in &host.debug.silent {
         let subjects = job::debug_subjects();
         write_stderr(&format!("fio: --debug={subject}: nothing is printed for it; there are {subjects}\n"));
     }
     if let Some(text) = informational_text(&host, &showcmd) {
-        return outputs::print(&text).map_or_else(|error| refuse([outputs::unprinted(&error)]), |()| Exit::Good);
+        return outputs::print(&text).map_or_else(|error| refuse(outputs::unprinted(&error)), |()| Exit::Good);
     }
     device::print_options(&host.debug, &plan, write_stderr);
     if host.parse_only {
         return Exit::Good;
     }
     if host.merge_blktrace_only {
-        return device::merge_only(&plan).map_or_else(|problem| refuse([problem]), |()| Exit::Good);
+        return device::merge_only(&plan).map_or_else(refuse, |()| Exit::Good);
     }
     run_and_print(&host, &plan, words)
 }
@@ -111,20 +111,20 @@ fn informational_text(host: &HostOptions, showcmd: &[String]) -> Option<String> 
 /// Runs the jobs and prints the results and errors as fio does.
 fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
     if let Err(problem) = FioOutput::claim(host) {
-        return refuse([problem]);
+        return refuse(problem);
     }
     let directory = Path::new(host.aux_path.as_deref().unwrap_or("."));
     let runner = runners::as_fio(host.readonly).with_aux_path(directory).with_debug(&host.debug, write_stderr);
     let prepared = match runner.prepare(plan, runners::seeds(None)) {
         Ok(prepared) => prepared,
-        Err(problems) => return refuse(problems.iter().map(|problem| &problem.what)),
+        Err(problems) => return refuse(problems),
     };
     if let refusals @ [_, ..] = prepared.refusals() {
         return refuse(refusals);
     }
     let mut out = match FioOutput::open(host) {
         Ok(out) => out,
-        Err(problem) => return refuse([problem]),
+        Err(problem) => return refuse(problem),
     };
     let options = RunOptions {
         command_line: std::iter::once("fio".to_owned()).chain(job::redacted_words(words)).collect(),
@@ -133,22 +133,23 @@ fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
     };
     let signals = match Signals::install() {
         Ok(signals) => signals,
-        Err(error) => return refuse([format!("cannot listen to signals: {error}")]),
+        Err(error) => return refuse(engine::io_problem(ProblemCode::Host, "cannot listen to signals", &error)),
     };
     let (plan, workers) = (prepared.plan(), prepared.workers());
-    device::opening::listeners(plan, workers).for_each(|line| write_stderr(&format!("fio: warning: {line}\n")));
+    device::opening::listeners(plan, workers)
+        .for_each(|problem| write_stderr(&format!("fio: warning: {}\n", problem.what)));
     out.write(&fio::opening(&requested(plan, workers), &out.formats, out.options));
     for (job, files, bytes) in device::layout::of_each(plan, workers) {
         out.write(&fio::laying_out(&plan.jobs[job].name, files, bytes, &out.formats));
     }
     let idleness = match HostIdleness::begin(host.idle_prof) {
         Ok(idleness) => idleness,
-        Err(problem) => return refuse([problem]),
+        Err(problem) => return refuse(problem),
     };
     let mut completed = match prepared.run(&options, &signals, &mut FioDisplay::new(host, plan, workers, &mut out)) {
         Ok(completed) => completed,
         Err(error) => {
-            let exit = refuse([error.to_string()]);
+            let exit = refuse(error);
             return signals.end().map_or(exit, |_| Exit::FIO_SIGNAL);
         }
     };
@@ -166,24 +167,30 @@ fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
     unwritten.iter().for_each(|problem| out.report(problem));
     for job in &completed.run.jobs {
         if job.verified.as_ref().is_some_and(|verified| verified.unchecked == Some(Unchecked::Payload)) {
-            out.report(&format!("{}: the payload of some blocks was not compared; verify with crc32c", job.name));
+            let what = format!("{}: the payload of some blocks was not compared; verify with crc32c", job.name);
+            out.report(&Problem::warning(ProblemCode::Operation, what));
         }
     }
     if failed > 0 || plan.jobs.iter().any(|job| job.on_error.error_dump) {
-        for line in failures(&*prepared, &completed) {
-            out.report(&line);
-        }
+        failures(&*prepared, &completed).iter().for_each(|problem| out.report(problem));
     }
     match out.problem.take() {
-        Some(problem) => refuse([problem]),
+        Some(problem) => refuse(problem),
         None if completed.signal.is_some() => Exit::FIO_SIGNAL,
         None => Exit::fio_failures(failed),
     }
 }
 
-fn refuse(problems: impl IntoIterator<Item = impl Display>) -> Exit {
-    problems.into_iter().for_each(|problem| write_stderr(&format!("fio: {problem}\n")));
+fn refuse(problems: impl Into<Vec<Problem>>) -> Exit {
+    problems.into().iter().for_each(|problem| write_stderr(&lines(problem)));
     USAGE
+}
+
+/// Returns a problem as fio prints errors, with the remedy on a line of its own.
+fn lines(problem: &Problem) -> String {
+    let place: String = problem.place.iter().map(|place| format!("{place}: ")).collect();
+    let help: String = problem.help.iter().map(|help| format!("help: {help}\n")).collect();
+    format!("fio: {place}{}\n{help}", problem.what)
 }
 
 /// Destinations and formats of results.
@@ -192,21 +199,22 @@ struct FioOutput {
     formats: Vec<OutputFormat>,
     options: FioOptions,
     bandwidth: Option<AggregateLog>,
-    problem: Option<String>,
+    problem: Option<Problem>,
 }
 
 impl FioOutput {
     /// Enters the files into the register of outputs, before jobs are checked against it.
-    fn claim(host: &HostOptions) -> Result<(), String> {
+    fn claim(host: &HostOptions) -> Result<(), Problem> {
         let output = host.output.iter().map(|path| ("--output", path.clone()));
         let logs = host.bandwidth_log.iter().flat_map(|prefix| AggregateLog::paths(prefix));
         let mut files = output.chain(logs.map(|path| ("--bandwidth-log", path)));
         files.try_for_each(|(option, path)| outputs::claim_as(option, Path::new(&path)))
     }
 
-    fn open(host: &HostOptions) -> Result<Self, String> {
+    fn open(host: &HostOptions) -> Result<Self, Problem> {
         let file = host.output.as_ref().map(|path| {
-            create_output(Path::new(path), Existing::Replace).map_err(|denied| format!("--output {path}: {denied}"))
+            create_output(Path::new(path), Existing::Replace)
+                .map_err(|denied| denied.of_output(format_args!("--output {path}")))
         });
         let terse = match host.terse_version {
             2 => Terse::V2,
@@ -225,15 +233,17 @@ impl FioOutput {
             Some(file) => file.write_all(text.as_bytes()),
         };
         if let Err(error) = written {
-            self.problem.get_or_insert_with(|| format!("the results cannot be written: {}", describe(&error)));
+            self.problem
+                .get_or_insert_with(|| engine::io_problem(ProblemCode::File, "the results cannot be written", &error));
         }
     }
 
     /// Prints an error on standard error, and in the output file if that is text.
-    fn report(&mut self, line: &str) {
-        write_stderr(&format!("fio: {line}\n"));
+    fn report(&mut self, problem: &Problem) {
+        let lines = lines(problem);
+        write_stderr(&lines);
         if self.file.is_some() && self.formats == [OutputFormat::Normal] {
-            self.write(&format!("fio: {line}\n"));
+            self.write(&lines);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fleet::{ExchangeOptions, Fleet, SystemClock};
+use units::{Problem, ProblemCode};
 
 use crate::exit::Exit;
 use crate::fleet_args::{FleetCli, FleetCommand};
@@ -40,10 +41,11 @@ pub(crate) fn command(program: &OsStr, words: &[OsString], launch: RankLaunch) -
     let unused = [("--split", splits_ranks), ("--records", cli.options.records.is_some())];
     let unused = unused.into_iter().find(|(_, is_given)| *is_given && cli.command.divides_simulations());
     if let Some((option, _)) = unused {
-        return Exit::usage(format!("{option}: each rank simulates points of its own\nhelp: leave it out"));
+        let what = format!("{option}: each rank simulates points of its own");
+        return Exit::invalid(Problem::error(ProblemCode::Ranks, what).help("leave it out"));
     }
     if let Some(refusal) = cli.command.refusal() {
-        return Exit::usage(refusal);
+        return Exit::invalid(refusal);
     }
     let (Ok(exit) | Err(exit)) = match cli.command {
         FleetCommand::Suite(options) => crate::suite::command(&options, words),
@@ -65,7 +67,7 @@ fn is_launched(launch: RankLaunch) -> bool {
     launch.variables.iter().any(|name| std::env::var_os(name).is_some())
 }
 
-fn join(silence: Duration, launch: RankLaunch) -> Result<Fleet, String> {
+fn join(silence: Duration, launch: RankLaunch) -> Result<Fleet, Problem> {
     let clock = Arc::new(SystemClock);
     let options = ExchangeOptions { silence, clock, ended: signals::ended, end: signals::raise };
     let version = env!("CARGO_PKG_VERSION").to_owned();

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::time::Duration;
+use units::{Problem, ProblemCode};
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
@@ -75,22 +76,24 @@ impl FleetCommand {
     }
 
     /// Returns why ranks cannot run the command.
-    pub(crate) fn refusal(&self) -> Option<&'static str> {
+    pub(crate) fn refusal(&self) -> Option<Problem> {
         let volume = match self {
             Self::Run(options) => options.on.as_ref(),
             Self::Suite(options) => match &options.command {
                 SuiteCommand::Run(options) => options.request.on.as_ref(),
                 SuiteCommand::List(_) | SuiteCommand::Show(_) => None,
             },
-            Self::Sim(options) => return options.vary.is_empty().then_some(ONE_SIMULATION),
+            Self::Sim(options) => return options.vary.is_empty().then(one_simulation),
             Self::Sweep(_) | Self::Plan(_) => None,
         };
-        volume.map(|_| rank::OWN_VOLUME)
+        volume.map(|_| rank::own_volume())
     }
 }
 
-const ONE_SIMULATION: &str = "one simulation cannot be divided among ranks
-help: give several values of a setting with --vary, or run `fathom sim`";
+fn one_simulation() -> Problem {
+    Problem::error(ProblemCode::Ranks, "one simulation cannot be divided among ranks")
+        .help("give several values of a setting with --vary, or run `fathom sim`")
+}
 
 const HELP: &str = "\
 Start it by mpirun, srun or an MPI job of Kubernetes, once per rank. In job files and arguments ${RANK} is the number of the \

@@ -4,12 +4,13 @@
 use std::path::PathBuf;
 
 use store::{Retention, RunStore};
+use units::{Problem, ProblemCode};
 
 /// Remedy if runs cannot be saved in the default directory.
 pub(crate) const ELSEWHERE: &str = "set FATHOM_HOME=DIR to save runs elsewhere, or add --no-record";
 
 /// Returns the directory of the store. Fails if the environment names none.
-pub(crate) fn runs() -> Result<PathBuf, String> {
+pub(crate) fn runs() -> Result<PathBuf, Problem> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let own = set("FATHOM_HOME").map(|home| std::path::absolute(&home).unwrap_or(home));
     // The specification ignores relative paths.
@@ -17,7 +18,7 @@ pub(crate) fn runs() -> Result<PathBuf, String> {
     let home = || set("HOME").filter(|path| path.is_absolute()).map(|home| home.join(".local/share"));
     let place = own.or_else(|| data().or_else(home).map(|data| data.join("fathom")));
     let nowhere = "no directory for saved runs: none of FATHOM_HOME, XDG_DATA_HOME and HOME is set";
-    place.map(|place| place.join("runs")).ok_or_else(|| format!("{nowhere}\nhelp: {ELSEWHERE}"))
+    place.map(|place| place.join("runs")).ok_or_else(|| Problem::error(ProblemCode::Store, nowhere).help(ELSEWHERE))
 }
 
 /// Returns the directory in which the write gate records devices with data of Fathom; `None` if the environment names
@@ -27,15 +28,15 @@ pub(crate) fn ledger() -> Option<PathBuf> {
 }
 
 /// Returns the retention of saved runs. Fails on an unreadable variable.
-pub(crate) fn retention() -> Result<Retention, String> {
+pub(crate) fn retention() -> Result<Retention, Problem> {
     Retention::of_variables(|name| std::env::var(name).ok())
 }
 
 /// Opens the store for reading; `None` if no run was ever saved.
-pub(crate) fn store() -> Result<Option<RunStore>, String> {
+pub(crate) fn store() -> Result<Option<RunStore>, Problem> {
     let place = runs()?;
     match place.symlink_metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        _ => RunStore::open(place).map(Some).map_err(|error| error.to_string()),
+        _ => RunStore::open(place).map(Some).map_err(Problem::from),
     }
 }

@@ -53,6 +53,7 @@ mod usage_error;
 use std::ffi::{OsStr, OsString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use units::Problem;
 
 /// Runs `fathom` and ends the process.
 pub fn main() -> ! {
@@ -75,7 +76,7 @@ pub fn main_of_fleet(launch: RankLaunch) -> ! {
 #[derive(Clone, Copy, Debug)]
 pub struct RankLaunch {
     /// Connects with the other ranks, on the thread that exchanges messages.
-    pub connect: fn() -> Result<Box<dyn ::fleet::Transport>, String>,
+    pub connect: fn() -> Result<Box<dyn ::fleet::Transport>, Problem>,
     /// Variables of which launchers set at least one.
     pub variables: &'static [&'static str],
 }

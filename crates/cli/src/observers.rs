@@ -4,6 +4,7 @@ use std::net::{SocketAddr, TcpListener};
 
 use engine::cleanup::{self, CleanUp};
 use live::{LiveScreen, RunView, ScreenHooks, ScreenTerminal, endpoint};
+use units::{Problem, ProblemCode};
 
 use crate::args::CommonOptions;
 use crate::terminal::{self, write_stderr};
@@ -24,7 +25,7 @@ const PORT: u16 = 9184;
 
 impl RequestedObservers {
     /// Binds the socket and opens the terminal, before anything is touched.
-    pub(crate) fn acquire(options: &CommonOptions, live: Option<&str>) -> Result<Self, String> {
+    pub(crate) fn acquire(options: &CommonOptions, live: Option<&str>) -> Result<Self, Problem> {
         if rank::is_silent() {
             return Ok(Self::default());
         }
@@ -43,7 +44,8 @@ impl RequestedObservers {
         let live = self.live.and_then(|ready| match ready.begin(view.clone(), address, HOOKS) {
             Ok(live) => Some((live, cleanup::on_exit(live::restore_terminal))),
             Err(error) => {
-                diagnostics::warning(&format!("--live: cannot be shown: {error}"));
+                let what = format!("--live: cannot be shown: {error}");
+                diagnostics::warning(&Problem::warning(ProblemCode::Host, what));
                 None
             }
         });
@@ -51,11 +53,12 @@ impl RequestedObservers {
     }
 }
 
-fn listen(text: &str, insecure: bool) -> Result<(TcpListener, SocketAddr), String> {
+fn listen(text: &str, insecure: bool) -> Result<(TcpListener, SocketAddr), Problem> {
     let remedy = "or add --insecure to permit it";
     let address = endpoint::address(text, PORT, insecure, remedy)
-        .map_err(|(problem, remedy)| format!("--metrics {text}: {problem}\nhelp: {remedy}"))?;
-    let listener = endpoint::listen(address)?;
+        .map_err(|problem| problem.of(format_args!("--metrics {text}")))?;
+    let refused = |problem: Problem| Problem { code: ProblemCode::Address, ..problem };
+    let listener = endpoint::listen(address).map_err(refused)?;
     let address = listener.local_addr().unwrap_or(address);
     Ok((listener, address))
 }
@@ -69,7 +72,8 @@ fn serve_metrics((listener, address): (TcpListener, SocketAddr), view: &RunView)
             Some(format!("http://{address}/metrics"))
         }
         Err(error) => {
-            diagnostics::warning(&format!("--metrics: clients cannot be answered: {error}"));
+            let what = format!("--metrics: clients cannot be answered: {error}");
+            diagnostics::warning(&Problem::warning(ProblemCode::Connection, what));
             None
         }
     }

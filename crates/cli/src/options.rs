@@ -1,5 +1,7 @@
 //! `fathom options`: describes job options.
 
+use units::{Problem, ProblemCode};
+
 use crate::exit::Exit;
 use crate::outputs::print_text;
 
@@ -13,5 +15,5 @@ pub(crate) fn command(name: Option<&str>) -> Exit {
         || "`fathom options` lists all job options".to_owned(),
         |known| format!("did you mean `{known}`?"),
     );
-    Exit::usage(format!("there is no job option `{name}`\nhelp: {remedy}"))
+    Exit::invalid(Problem::error(ProblemCode::UnknownOption, format!("there is no job option `{name}`")).help(remedy))
 }

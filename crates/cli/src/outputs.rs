@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use engine::describe;
 use engine::gate::{ResultFile, claim_output};
 use report::{ResultDocument, ResultFormat, SheetStyle};
+use units::{Problem, ProblemCode};
 
 use crate::args::RunCommandOptions;
 use crate::exit::Exit;
@@ -25,32 +25,33 @@ pub(crate) struct Output {
 /// Layout of text in files.
 pub(crate) const IN_FILES: SheetStyle = SheetStyle { width: 100, colour: false };
 
-fn format_of(path: &Path, among: &[ResultFormat]) -> Result<ResultFormat, String> {
-    ResultFormat::of_file(path, among).map_err(|problem| format!("--output {}: {problem}", path.display()))
+fn format_of(path: &Path, among: &[ResultFormat]) -> Result<ResultFormat, Problem> {
+    ResultFormat::of_file(path, among).map_err(|problem| problem.of(format_args!("--output {}", path.display())))
 }
 
 /// Enters files of `--output` into the register of outputs, so that checks of jobs know them before they are opened.
 /// Fails if another option names one of them, under any name.
-pub(crate) fn claim(paths: &[PathBuf]) -> Result<(), String> {
+pub(crate) fn claim(paths: &[PathBuf]) -> Result<(), Problem> {
     if rank::is_silent() {
         return Ok(());
     }
     if let Some((_, twice)) = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path)) {
-        return Err(format!("--output {}: it is given twice\nhelp: give each file once", twice.display()));
+        let what = format!("--output {}: it is given twice", twice.display());
+        return Err(Problem::error(ProblemCode::Output, what).help("give each file once"));
     }
     paths.iter().try_for_each(|path| claim_as("--output", path))
 }
 
 /// Does the same for the file of one option.
-pub(crate) fn claim_as(option: &str, path: &Path) -> Result<(), String> {
+pub(crate) fn claim_as(option: &str, path: &Path) -> Result<(), Problem> {
     let owner = format!("{option} {}", path.display());
-    claim_output(path, &owner).map_err(|denied| format!("{owner}: {denied}"))
+    claim_output(path, &owner).map_err(|denied| denied.of_output(owner))
 }
 
 impl Output {
     /// Opens result files, each in a format among `known`. Their content stays until results are written. Fails on an
     /// unknown extension, a file that another option names or a system error.
-    pub(crate) fn open(paths: &[PathBuf], known: &[ResultFormat]) -> Result<Vec<Self>, String> {
+    pub(crate) fn open(paths: &[PathBuf], known: &[ResultFormat]) -> Result<Vec<Self>, Problem> {
         let formats = paths.iter().map(|path| format_of(path, known)).collect::<Result<Vec<_>, _>>()?;
         claim(paths)?;
         if rank::is_silent() {
@@ -60,21 +61,23 @@ impl Output {
     }
 
     /// Opens a file for JUnit XML, whatever its extension.
-    pub(crate) fn junit(path: &Path) -> Result<Self, String> {
+    pub(crate) fn junit(path: &Path) -> Result<Self, Problem> {
         claim_as("--junit", path)?;
         Self::create(path, ResultFormat::Junit, "--junit")
     }
 
-    fn create(path: &Path, format: ResultFormat, option: &'static str) -> Result<Self, String> {
-        let file = ResultFile::open(path).map_err(|denied| format!("{option} {}: {denied}", path.display()))?;
+    fn create(path: &Path, format: ResultFormat, option: &'static str) -> Result<Self, Problem> {
+        let file =
+            ResultFile::open(path).map_err(|denied| denied.of_output(format_args!("{option} {}", path.display())))?;
         Ok(Self { option, path: path.to_owned(), format, file })
     }
 
     /// Writes a result.
-    pub(crate) fn write(&mut self, document: ResultDocument<'_>) -> Result<(), String> {
+    pub(crate) fn write(&mut self, document: ResultDocument<'_>) -> Result<(), Problem> {
         let text = document.render(self.format, IN_FILES);
         let written = self.file.write(text.as_bytes());
-        written.map_err(|error| format!("{} {}: {}", self.option, self.path.display(), describe(&error)))
+        let subject = format_args!("{} {}", self.option, self.path.display());
+        written.map_err(|error| engine::io_problem(ProblemCode::File, subject, &error))
     }
 }
 
@@ -98,31 +101,36 @@ pub(crate) fn printed(document: ResultDocument<'_>, format: ResultFormat) -> Str
 }
 
 /// Opens result files of a grid. Refuses options of single runs.
-pub(crate) fn open_for_grid(options: &RunCommandOptions) -> Result<Vec<Output>, String> {
+pub(crate) fn open_for_grid(options: &RunCommandOptions) -> Result<Vec<Output>, Problem> {
     let of_one_run = [
         ("--events", options.events.is_some()),
         ("--live", options.live),
         ("--metrics", options.common.metrics.is_some()),
     ];
     if let Some((option, _)) = of_one_run.iter().find(|(_, given)| *given) {
-        return Err(format!("{option}: not available for a sweep, whose points run in parallel\nhelp: leave it out"));
+        let what = format!("{option}: not available for a sweep, whose points run in parallel");
+        return Err(Problem::error(ProblemCode::Arguments, what).help("leave it out"));
     }
     if options.repeat.is_some() {
-        return Err("--repeat: not available together with --vary\nhelp: leave one of the two out".to_owned());
+        return Err(Problem::error(ProblemCode::Arguments, "--repeat: not available together with --vary")
+            .help("leave one of the two out"));
     }
     open_for_many(options, "a sweep")
 }
 
 /// Opens result files of several runs, which errors call `what`. Refuses formats of single runs.
-pub(crate) fn open_for_many(options: &RunCommandOptions, what: &str) -> Result<Vec<Output>, String> {
+pub(crate) fn open_for_many(options: &RunCommandOptions, what: &str) -> Result<Vec<Output>, Problem> {
     if !matches!(options.format, ResultFormat::Text | ResultFormat::Json) {
-        return Err(format!("--format: {what} is printed as text or json"));
+        return Err(Problem::error(ProblemCode::Arguments, format!("--format: {what} is printed as text or json")));
     }
     let of_one_run = |path: &&PathBuf| {
         matches!(format_of(path, ResultFormat::OF_RUN), Ok(ResultFormat::OpenMetrics | ResultFormat::FioJsonPlus))
     };
     match options.output.iter().find(of_one_run) {
-        Some(path) => Err(format!("--output {}: {what} is written as .json .csv .md .txt .html", path.display())),
+        Some(path) => {
+            let what = format!("--output {}: {what} is written as .json .csv .md .txt .html", path.display());
+            Err(Problem::error(ProblemCode::Output, what))
+        }
         None => Output::open(&options.output, ResultFormat::OF_RUN),
     }
 }
@@ -166,6 +174,6 @@ pub(crate) fn print_text(text: &str) -> Exit {
 }
 
 /// Describes why standard output could not be written.
-pub(crate) fn unprinted(error: &io::Error) -> String {
-    format!("standard output: {}", describe(error))
+pub(crate) fn unprinted(error: &io::Error) -> Problem {
+    engine::io_problem(ProblemCode::File, "standard output", error)
 }

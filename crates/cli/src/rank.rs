@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use units::{Problem, ProblemCode};
 
 use fleet::{Fleet, messages_elsewhere};
 use job::SplitKind;
@@ -38,9 +39,11 @@ pub(crate) fn has_variables() -> bool {
     FLEET.get().is_some_and(|joined| joined.has_variables)
 }
 
-/// Why ranks do not run a load on a modelled volume.
-pub(crate) const OWN_VOLUME: &str = "each rank would have a modelled volume of its own
-help: serve one volume with `fathom serve` and measure it with ioengine=nbd, or write `fathom sim --hosts N`";
+/// Returns why ranks do not run a load on a modelled volume.
+pub(crate) fn own_volume() -> Problem {
+    Problem::error(ProblemCode::Ranks, "each rank would have a modelled volume of its own")
+        .help("serve one volume with `fathom serve` and measure it with ioengine=nbd, or write `fathom sim --hosts N`")
+}
 
 /// Returns the value of a variable that ranks have.
 pub(crate) fn variable(name: &str) -> Option<String> {

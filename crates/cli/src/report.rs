@@ -14,6 +14,7 @@ use crate::outputs::{Output, deliver_and_print, printed};
 use crate::run_argument::{ResolvedRun, is_file, resolve_all};
 use crate::save::{GRID, SUITE, SWEEP};
 use device::input_file;
+use units::{Problem, ProblemCode};
 
 /// Reads all runs, merges shards, then writes the report.
 pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
@@ -25,15 +26,15 @@ pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
         }
     }
     if !problems.is_empty() {
-        return Err(Exit::usage(problems.join("\n")));
+        return Err(Exit::invalid(problems));
     }
-    let read = merged(inputs).map_err(Exit::usage)?;
+    let read = merged(inputs).map_err(Exit::invalid)?;
     let subjects: Vec<PageSubject<'_>> = read.iter().flat_map(ReportInput::subjects).collect();
     let (document, formats) = match read.as_slice() {
         [ReportInput::Grid { document, .. }] => (ResultDocument::Grid(document), ResultFormat::OF_GRID),
         _ => (ResultDocument::Report(&subjects), formats_of(&subjects)),
     };
-    let mut files = Output::open(&options.output, formats).map_err(Exit::usage)?;
+    let mut files = Output::open(&options.output, formats).map_err(Exit::invalid)?;
     let text = if files.is_empty() { printed(document, ResultFormat::Text) } else { String::new() };
     Ok(deliver_and_print(&mut files, &text, document))
 }
@@ -67,7 +68,7 @@ impl ReportInput {
 }
 
 /// Merges the shards among named inputs, and warns of those that are missing. A whole takes the place of its first shard.
-fn merged(inputs: Vec<(String, ReportInput)>) -> Result<Vec<ReportInput>, String> {
+fn merged(inputs: Vec<(String, ReportInput)>) -> Result<Vec<ReportInput>, Problem> {
     let (mut grids, mut sweeps, mut others) = (Vec::new(), Vec::new(), Vec::new());
     let (mut grid_place, mut sweep_place) = (0, 0);
     for (name, input) in inputs {
@@ -93,19 +94,19 @@ fn merged(inputs: Vec<(String, ReportInput)>) -> Result<Vec<ReportInput>, String
 }
 
 /// Merges shards, if there are any.
-fn whole<D: Sharded>(shards: Vec<(String, D)>) -> Result<Option<D>, String> {
+fn whole<D: Sharded>(shards: Vec<(String, D)>) -> Result<Option<D>, Problem> {
     if shards.is_empty() {
         return Ok(None);
     }
     let mut whole = D::merge(shards)?;
     if let Some(missing) = whole.parts().missing {
-        diagnostics::warning(&missing.to_string());
+        diagnostics::warning(&Problem::warning(ProblemCode::Shard, missing.to_string()));
     }
     Ok(Some(whole))
 }
 
 /// Reads a grid, sweep or suite document, a run, or all repeats of a series.
-fn read(which: &str) -> Result<Vec<ReportInput>, String> {
+fn read(which: &str) -> Result<Vec<ReportInput>, Problem> {
     match document(which)? {
         Some(document) => Ok(vec![document]),
         None => resolve_all(which)?.into_iter().map(classify).collect(),
@@ -113,15 +114,18 @@ fn read(which: &str) -> Result<Vec<ReportInput>, String> {
 }
 
 /// Returns the grid, sweep or suite that a saved run holds, or the run itself.
-fn classify(resolved: ResolvedRun) -> Result<ReportInput, String> {
+fn classify(resolved: ResolvedRun) -> Result<ReportInput, Problem> {
     if let Some(loaded) = &resolved.loaded
         && let Some(name) = [SWEEP, SUITE, GRID].into_iter().find(|name| loaded.entry.files.contains_key(*name))
     {
-        let bytes = loaded.file(name).map_err(|error| error.to_string())?;
+        let bytes = loaded.file(name)?;
         let place = loaded.folder().join(name).display().to_string();
         // The grids of earlier versions cannot be read; the record of their points can.
         match parse(&place, &bytes)? {
-            None if name != GRID => return Err(format!("{place}: it holds neither a sweep nor a suite")),
+            None if name != GRID => {
+                let what = format!("{place}: it holds neither a sweep nor a suite");
+                return Err(Problem::error(ProblemCode::UnreadableInput, what));
+            }
             None => {}
             Some(document) => return Ok(document),
         }
@@ -132,7 +136,7 @@ fn classify(resolved: ResolvedRun) -> Result<ReportInput, String> {
 }
 
 /// Reads the grid, sweep or suite document in a file; `None` if the file holds something else.
-fn document(which: &str) -> Result<Option<ReportInput>, String> {
+fn document(which: &str) -> Result<Option<ReportInput>, Problem> {
     if !is_file(which) || which == "-" {
         return Ok(None);
     }
@@ -143,7 +147,7 @@ fn document(which: &str) -> Result<Option<ReportInput>, String> {
     }
 }
 
-fn parse(name: &str, bytes: &[u8]) -> Result<Option<ReportInput>, String> {
+fn parse(name: &str, bytes: &[u8]) -> Result<Option<ReportInput>, Problem> {
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
     let start: String = text.chars().filter(|letter| !letter.is_whitespace()).take(20).collect();
     let key = start.strip_prefix("{\"").and_then(|rest| rest.split_once("\":"));
@@ -153,5 +157,5 @@ fn parse(name: &str, bytes: &[u8]) -> Result<Option<ReportInput>, String> {
         Some("fathom_suite") => suite::read(text).map(|document| ReportInput::Suite(Box::new(document))),
         _ => return Ok(None),
     };
-    document.map(Some).map_err(|error| format!("{name}: {error}"))
+    document.map(Some).map_err(|problem| problem.of(name))
 }

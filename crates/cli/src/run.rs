@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use analyse::{Verdict, analyse};
-use engine::describe;
 use job::Plan;
 use live::EventLog;
 use procedure::{ProcedureObserver, depth_probe};
 use record::{Repeat, Run, RunOutcome};
 use report::{Event, RepeatsDocument, ResultDocument, ResultFormat, preview};
-use runner::{FileGrowth, NullObserver, PreparedRun, Preview, Refusal, RunOptions, RunPlace};
+use runner::{FileGrowth, NullObserver, PreparedRun, Preview, RunOptions, RunPlace};
 use store::{PendingSave, RunToSave};
+use units::{Problem, ProblemCode};
 
 use crate::args::RunCommandOptions;
 use crate::argv::command_line;
@@ -33,27 +33,27 @@ pub(crate) fn command(
     is_virtual: bool,
 ) -> Result<Exit, Exit> {
     let trials = RunTrial::all(options, jobs, is_virtual)?;
-    claim_outputs(options).map_err(Exit::usage)?;
-    let prepared: Result<Vec<Prepared<'_>>, Refusal> = trials.iter().map(|trial| trial.prepare(0)).collect();
+    claim_outputs(options).map_err(Exit::invalid)?;
+    let prepared: Result<Vec<Prepared<'_>>, Vec<Problem>> = trials.iter().map(|trial| trial.prepare(0)).collect();
     let prepared = prepared.map_err(Exit::refused)?;
     if options.job_files.show_jobs {
         return Ok(outputs::print_text(&prepared.iter().map(|run| preview::jobs(run.plan())).collect::<String>()));
     }
     let on_models = prepared.iter().zip(&trials).filter(|(_, trial)| trial.place != RunPlace::Device);
     let logs_refused = |run: &Prepared<'_>| device::outputs::refusals(run.plan(), run.workers(), Path::new("."));
-    let refusals: Vec<String> = on_models.flat_map(|(run, _)| logs_refused(run)).collect();
+    let refusals: Vec<Problem> = on_models.flat_map(|(run, _)| logs_refused(run)).collect();
     if !refusals.is_empty() {
-        return Err(Exit::usage(refusals.join("\n")));
+        return Err(Exit::invalid(refusals));
     }
-    let refusals: Vec<String> = prepared.iter().flat_map(|run| run.refusals()).cloned().collect();
+    let refusals: Vec<Problem> = prepared.iter().flat_map(|run| run.refusals()).cloned().collect();
     if options.common.dry_run {
         let exit = outputs::print_text(&prepared.iter().map(|run| preview::prepared(&**run)).collect::<String>());
         return Ok(if refusals.is_empty() { exit } else { Exit::Usage });
     }
     if !refusals.is_empty() {
-        return Err(Exit::usage(refusals.join("\n")));
+        return Err(Exit::invalid(refusals));
     }
-    let (mut files, events, observers) = open_outputs(options).map_err(Exit::usage)?;
+    let (mut files, events, observers) = open_outputs(options).map_err(Exit::invalid)?;
     let signals = Signals::listen(options.common.grace)?;
     let display = Display::new(options.common.progress, events).with_observers(observers);
     let mut session = RunSession { options, words, signals: &signals, display, finished: Vec::new() };
@@ -86,8 +86,7 @@ struct FinishedRun {
     trial: usize,
     run: Run,
     verdicts: Vec<Verdict>,
-    /// Failures, one line each.
-    failures: Vec<String>,
+    failures: Vec<Problem>,
     exit: Option<Exit>,
     /// Line about files that it created and that remain.
     left_behind: Option<String>,
@@ -100,8 +99,8 @@ impl RunSession<'_> {
         let mut first_round = first_round.into_iter();
         let prepare_again = |trial: &'t RunTrial, round| match trial.prepare(round) {
             Ok(prepared) if prepared.refusals().is_empty() => Ok(prepared),
-            Ok(prepared) => Err(Exit::environment(prepared.refusals().join("\n"))),
-            Err(refusal) => Err(Exit::environment(refusal.line())),
+            Ok(prepared) => Err(Exit::environment(prepared.refusals())),
+            Err(problems) => Err(Exit::environment(problems)),
         };
         for round in 0..self.options.repeat.unwrap_or(1) {
             for (index, trial) in trials.iter().enumerate() {
@@ -124,10 +123,9 @@ impl RunSession<'_> {
     /// Reports that a stuck target ended a series of runs.
     fn ended_early(&self, trials: usize) -> Exit {
         let (done, all) = (self.finished.len(), trials * self.options.repeat.unwrap_or(1) as usize);
-        Exit::environment(format!(
-            "ended after {done} of {all} runs: a file or device does not answer\nhelp: check it or its server (see dmesg), or \
-             wait longer for it with --grace DURATION"
-        ))
+        let what = format!("ended after {done} of {all} runs: a file or device does not answer");
+        let help = "check it or its server (see dmesg), or wait longer for it with --grace DURATION";
+        Exit::environment(Problem::error(ProblemCode::Operation, what).help(help))
     }
 
     fn run_options(&self) -> RunOptions {
@@ -150,7 +148,7 @@ impl RunSession<'_> {
         self.display.event(&Event::Start { unix_ms: started_unix_ms, command_line });
         let mut completed = prepared.run(&run_options, self.signals, &mut self.display).map_err(|error| {
             self.display.close();
-            let exit = Exit::environment(error.to_string());
+            let exit = Exit::environment(error);
             self.signals.end().map_or(exit, Exit::Signal)
         })?;
         completed.run.repeat = repeat;
@@ -190,19 +188,19 @@ impl RunSession<'_> {
                 return true;
             }
             Ok(None) => {}
-            Err(problem) => diagnostics::warning(&format!("--probe: {problem}")),
+            Err(problems) => problems.into_iter().for_each(|problem| diagnostics::warning(&problem.of("--probe"))),
         }
         false
     }
 
     /// Runs a plan without display. Returns `None` if it was interrupted.
-    fn run_silently(&self, trial: &RunTrial, plan: &Plan) -> Result<Option<Run>, String> {
-        let prepared = trial.prepare_plan(plan).map_err(|refusal| refusal.line())?;
+    fn run_silently(&self, trial: &RunTrial, plan: &Plan) -> Result<Option<Run>, Vec<Problem>> {
+        let prepared = trial.prepare_plan(plan)?;
         if let refusals @ [_, ..] = prepared.refusals() {
-            return Err(refusals.join("; "));
+            return Err(refusals.to_vec());
         }
         let completed = prepared.run(&self.run_options(), self.signals, &mut NullObserver);
-        let run = completed.map_err(|error| error.to_string())?.run;
+        let run = completed?.run;
         Ok((run.outcome == RunOutcome::Completed).then_some(run))
     }
 
@@ -220,14 +218,14 @@ impl RunSession<'_> {
 }
 
 /// Enters the result files and the event log into the register of outputs, before jobs are checked against it.
-fn claim_outputs(options: &RunCommandOptions) -> Result<(), String> {
+fn claim_outputs(options: &RunCommandOptions) -> Result<(), Problem> {
     outputs::claim(&options.output)?;
     let events = options.events.as_deref().filter(|_| !rank::is_silent());
     events.map_or(Ok(()), |path| outputs::claim_as("--events", path))
 }
 
 /// Opens the result files, the event log and the observers, before time is spent on the run.
-fn open_outputs(options: &RunCommandOptions) -> Result<(Vec<Output>, EventLog, RequestedObservers), String> {
+fn open_outputs(options: &RunCommandOptions) -> Result<(Vec<Output>, EventLog, RequestedObservers), Problem> {
     let observers = RequestedObservers::acquire(&options.common, options.live.then_some("fathom run"))?;
     let files = match options.repeat {
         Some(_) => outputs::open_for_many(options, "a series of repeats")?,
@@ -242,7 +240,7 @@ fn conclude(
     trials: &[RunTrial],
     finished: Vec<FinishedRun>,
     files: &mut [Output],
-    events_problem: Option<String>,
+    events_problem: Option<Problem>,
 ) -> Exit {
     let series = options.repeat.map(|of| repeats(trials, &finished, of));
     let document = match &series {
@@ -251,13 +249,13 @@ fn conclude(
         None => ResultDocument::Run(&finished[0].run, &finished[0].verdicts),
     };
     // Files first: the reader of standard output may have stopped.
-    let mut errors: Vec<String> = files.iter_mut().filter_map(|file| file.write(document).err()).collect();
+    let mut errors: Vec<Problem> = files.iter_mut().filter_map(|file| file.write(document).err()).collect();
     let printed = outputs::print(&outputs::printed(document, options.format));
     errors.extend(events_problem);
-    errors.extend(printed.err().map(|error| format!("standard output: {}", describe(&error))));
+    errors.extend(printed.err().map(|error| outputs::unprinted(&error)));
     let is_incomplete = !errors.is_empty();
     errors.extend(finished.iter().flat_map(|one| one.failures.iter().cloned()));
-    diagnostics::error(&errors.join("\n"));
+    diagnostics::errors(&errors);
     finished.iter().filter_map(|one| one.left_behind.as_ref()).for_each(|line| write_stderr(&format!("{line}\n")));
     let worst = finished.iter().filter_map(|one| one.exit).max();
     let is_distrusted = finished.iter().any(|one| analyse::distrusted(&one.verdicts));

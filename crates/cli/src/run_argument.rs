@@ -7,6 +7,7 @@ use store::StoredRun;
 
 use crate::{diagnostics, home};
 use device::input_file;
+use units::{Problem, ProblemCode};
 
 /// A run that an argument names.
 #[derive(Debug)]
@@ -19,15 +20,13 @@ pub(crate) struct ResolvedRun {
 }
 
 /// Loads a run by its ID, the beginning or the last digits of the ID, `last`, its directory, a file (a record, or fio's
-/// output; `FILE#2` is the second of several runs), or `-` for standard input. Errors have the remedy after `help: `.
-fn resolve(which: &str) -> Result<ResolvedRun, String> {
+/// output; `FILE#2` is the second of several runs), or `-` for standard input.
+fn resolve(which: &str) -> Result<ResolvedRun, Problem> {
     let path = Path::new(which);
     match which {
         _ if is_file(which) => parse(path, &read(path)?),
         _ if which != LAST && path.is_dir() && !store::rank_files(path).is_empty() => of_ranks(path),
-        _ if which != LAST && path.is_dir() => {
-            StoredRun::at(path).map(ResolvedRun::from).map_err(|error| error.to_string())
-        }
+        _ if which != LAST && path.is_dir() => Ok(StoredRun::at(path)?.into()),
         _ => from_store(which),
     }
 }
@@ -42,14 +41,13 @@ pub(crate) fn is_file(which: &str) -> bool {
 }
 
 /// Loads all repeats of a series, in order, by its name or from a file; otherwise the one run that [`resolve`] finds.
-pub(crate) fn resolve_all(which: &str) -> Result<Vec<ResolvedRun>, String> {
+pub(crate) fn resolve_all(which: &str) -> Result<Vec<ResolvedRun>, Problem> {
     let store = home::store().ok().flatten().filter(|_| !Path::new(which).exists());
-    let series =
-        store.as_ref().map_or(Ok(Vec::new()), |store| store.series(which)).map_err(|error| error.to_string())?;
+    let series = store.as_ref().map_or(Ok(Vec::new()), |store| store.series(which))?;
     match (store, series.is_empty()) {
         (Some(store), false) => {
             let load = |entry: &record::SavedRun| store.load(&entry.id).map(ResolvedRun::from);
-            series.iter().map(load).collect::<Result<_, _>>().map_err(|error| error.to_string())
+            series.iter().map(load).collect::<Result<_, store::Error>>().map_err(Problem::from)
         }
         _ if is_file(which) => all_of_file(Path::new(which)),
         _ => resolve(which).map(|run| vec![run]),
@@ -57,7 +55,7 @@ pub(crate) fn resolve_all(which: &str) -> Result<Vec<ResolvedRun>, String> {
 }
 
 /// Reads the repeats of one series in a file, or its only run.
-fn all_of_file(path: &Path) -> Result<Vec<ResolvedRun>, String> {
+fn all_of_file(path: &Path) -> Result<Vec<ResolvedRun>, Problem> {
     let (file, number) = input_file::numbered(path);
     let (name, bytes) = (input_file::name(file), read(path)?);
     if number.is_none()
@@ -79,9 +77,9 @@ fn all_of_file(path: &Path) -> Result<Vec<ResolvedRun>, String> {
 }
 
 /// Merges the records of ranks in a directory. Those that cannot be read are warned of.
-fn of_ranks(folder: &Path) -> Result<ResolvedRun, String> {
-    let (run, problems) = store::read_ranks(folder).map_err(|error| error.to_string())?;
-    problems.iter().for_each(|problem| diagnostics::warning(problem));
+fn of_ranks(folder: &Path) -> Result<ResolvedRun, Problem> {
+    let (run, problems) = store::read_ranks(folder)?;
+    problems.iter().for_each(diagnostics::warning);
     let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
     Ok(ResolvedRun { name, run, loaded: None })
 }
@@ -95,42 +93,42 @@ fn is_one_series(parts: &[InputResult]) -> bool {
     first.is_some() && parts.iter().all(|part| series(part) == first)
 }
 
-fn from_store(which: &str) -> Result<ResolvedRun, String> {
+fn from_store(which: &str) -> Result<ResolvedRun, Problem> {
     let Some(store) = home::store()? else {
         let place = home::runs()?;
-        return Err(format!(
-            "{which}: there is no such file, and no run is saved in {}\nhelp: measure one, or give a file",
-            place.display()
-        ));
+        let what = format!("{which}: there is no such file, and no run is saved in {}", place.display());
+        return Err(Problem::error(ProblemCode::SavedRun, what).help("measure one, or give a file"));
     };
-    store.load(which).map(ResolvedRun::from).map_err(|error| match error.reason {
-        store::Reason::Unknown(_) => format!(
-            "{which}: neither a file nor a saved run in {}\nhelp: `fathom runs list` lists the saved runs; `last` is the latest",
-            store.root().display()
-        ),
-        _ => error.to_string(),
+    store.load(which).map(ResolvedRun::from).map_err(|error| {
+        if !error.is_unknown() {
+            return error.into();
+        }
+        let what = format!("{which}: neither a file nor a saved run in {}", store.root().display());
+        Problem::error(ProblemCode::SavedRun, what)
+            .help("`fathom runs list` lists the saved runs; `last` is the latest")
     })
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, String> {
+fn read(path: &Path) -> Result<Vec<u8>, Problem> {
     let (file, _) = input_file::numbered(path);
-    input_file::bytes(file).map_err(|error| error.line(&input_file::name(path)))
+    input_file::bytes(file).map_err(|problem| problem.of(input_file::name(path)).at(None))
 }
 
-fn parse(path: &Path, bytes: &[u8]) -> Result<ResolvedRun, String> {
+fn parse(path: &Path, bytes: &[u8]) -> Result<ResolvedRun, Problem> {
     let (file, number) = input_file::numbered(path);
-    let input = read_input(&input_file::name(file), bytes, number).map_err(|error| error.to_string())?;
+    let input = read_input(&input_file::name(file), bytes, number)?;
     of_input(path, input)
 }
 
-fn of_input(path: &Path, input: Input) -> Result<ResolvedRun, String> {
+fn of_input(path: &Path, input: Input) -> Result<ResolvedRun, Problem> {
     let name = input_file::name(path);
     match input {
         Input::Run(run) => Ok(ResolvedRun { name, run: *run, loaded: None }),
-        Input::Iostat(counters) => Err(format!(
-            "{name}: the output of {} is not a run\nhelp: give a record of Fathom's or fio's output, or read it with `fathom explain`",
-            counters.format.name()
-        )),
+        Input::Iostat(counters) => {
+            let what = format!("{name}: the output of {} is not a run", counters.format.name());
+            Err(Problem::error(ProblemCode::UnreadableInput, what)
+                .help("give a record of Fathom's or fio's output, or read it with `fathom explain`"))
+        }
     }
 }
 
@@ -169,7 +167,7 @@ mod tests {
             }
         }
         let error = resolve(home.path().to_str().unwrap()).unwrap_err();
-        assert!(error.contains("manifest.json") && error.contains("\nhelp: "), "{error}");
+        assert!(error.what.contains("manifest.json") && error.help.is_some(), "{error}");
     }
 
     #[test]
@@ -182,7 +180,7 @@ mod tests {
         std::fs::write(&other, "nothing of the kind").unwrap();
         for (path, what) in [(other, "notes.txt:1:1"), (home.path().join("none.json"), "No such file")] {
             let error = resolve(path.to_str().unwrap()).unwrap_err();
-            assert!(error.lines().next().is_some_and(|line| line.contains(what)), "{error}");
+            assert!(error.to_string().contains(what), "{error}");
         }
     }
 }

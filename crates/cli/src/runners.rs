@@ -15,8 +15,8 @@ use procedure::ProcedureHost;
 use record::{HostRecord, Run};
 use runner::{CompletedRun, PreparedRun, RunFacts, RunPlace, Runner, Seeds, WorkerFailure};
 use sim::model::ModelRunner;
-use units::Nanos;
 use units::random::mix;
+use units::{Nanos, Problem, ProblemCode};
 
 use crate::exit::Exit;
 use crate::{home, rank, shutdown};
@@ -56,14 +56,14 @@ fn on_all_ranks(inner: Box<dyn Runner>) -> Box<dyn Runner> {
 }
 
 /// Saves the record of this rank alone.
-fn save_record(run: &Run) -> Result<(), String> {
+fn save_record(run: &Run) -> Result<(), Problem> {
     let (Some(fleet), Some(joined)) = (&run.fleet, rank::joined()) else { return Ok(()) };
     let folder = match rank::records() {
         Some(folder) => folder.join(&fleet.id),
         None => home::runs()?.with_file_name("ranks").join(&fleet.id),
     };
     let number = joined.rank();
-    store::write_rank(&folder, number, run).map(drop).map_err(|error| error.to_string())
+    store::write_rank(&folder, number, run).map(drop).map_err(Problem::from)
 }
 
 /// Creates a runner that follows fio's rules.
@@ -161,15 +161,16 @@ fn fresh_seed() -> u64 {
 }
 
 /// Reads a file of volumes.
-pub(crate) fn read_volumes(path: &str) -> Result<String, String> {
+pub(crate) fn read_volumes(path: &str) -> Result<String, Problem> {
     read_text(path, "file of volumes")
 }
 
 /// Reads a small text file, which errors call `what`.
-pub(crate) fn read_text(path: &str, what: &str) -> Result<String, String> {
-    let cannot = |why: &str| format!("the {what} {path} cannot be read: {why}");
+pub(crate) fn read_text(path: &str, what: &str) -> Result<String, Problem> {
+    let cannot =
+        |why: &str| Problem::error(ProblemCode::UnreadableInput, format!("the {what} {path} cannot be read: {why}"));
     let bytes = device::input::read(Path::new(path), device::input::SMALL)
-        .map_err(|error| cannot(&engine::describe(&error)))?;
+        .map_err(|error| cannot(&error.to_string()).maybe_help(engine::remedy(&error).map(str::to_owned)))?;
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..valid].split(|byte| *byte == b'\n').count();
@@ -195,29 +196,29 @@ pub(crate) fn worst_failure(prepared: &dyn PreparedRun, completed: &CompletedRun
 /// Maximum number of pending operations listed for each worker.
 const PENDING_REPORTED: usize = 4;
 
-/// Describes the failures of a run, one line each.
-pub(crate) fn failures(prepared: &dyn PreparedRun, completed: &CompletedRun) -> Vec<String> {
+/// Describes the failures of a run.
+pub(crate) fn failures(prepared: &dyn PreparedRun, completed: &CompletedRun) -> Vec<Problem> {
     let (plan, workers) = (prepared.plan(), prepared.workers());
-    let mut lines: Vec<String> = completed.elsewhere.iter().flat_map(|remote| remote.lines.iter().cloned()).collect();
+    let mut problems: Vec<Problem> = completed.elsewhere.iter().flat_map(|remote| remote.problems.clone()).collect();
+    let failed = |what: String| Problem::error(ProblemCode::Operation, what);
     for one in &completed.workers {
         let worker = &workers[one.number];
         let (name, engine) = (&plan.jobs[worker.job].name, plan.jobs[worker.job].engine.kind);
-        lines.extend(one.error.as_ref().map(|error| format!("{name}: {}", error.text)));
-        lines
-            .extend(one.failures.iter().map(|failure| format!("{name}: {}", device::failure(failure, worker, engine))));
+        problems.extend(one.error.as_ref().map(|error| error.problem.clone().of(name)));
+        problems.extend(one.failures.iter().map(|failure| device::failure(failure, worker, engine).of(name)));
         let pending = runner::pending_operations(plan, workers, std::slice::from_ref(one));
-        lines.extend(report::stuck_lines(&pending, PENDING_REPORTED));
+        problems.extend(report::stuck_lines(&pending, PENDING_REPORTED).into_iter().map(failed));
         let unreported = one.summary.errors.saturating_sub(one.failures.len() as u64);
         if unreported > 0 && !one.failures.is_empty() {
-            lines.push(format!("{name}: {unreported} more operations failed"));
+            problems.push(failed(format!("{name}: {unreported} more operations failed")));
         }
     }
-    if completed.workers.iter().any(|one| !one.pending.is_empty()) {
-        lines.push(
-            "help: check the device or its server (see dmesg), or wait longer for it with --grace DURATION".to_owned(),
-        );
+    let is_stuck = completed.workers.iter().any(|one| !one.pending.is_empty());
+    if let Some(last) = problems.pop() {
+        let help = "check the device or its server (see dmesg), or wait longer for it with --grace DURATION";
+        problems.push(if is_stuck { last.also_help(help) } else { last });
     }
-    lines
+    problems
 }
 
 /// Returns how many calls run at a time, at most.

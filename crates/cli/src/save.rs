@@ -71,7 +71,7 @@ fn report_problems(saves: impl IntoIterator<Item = PendingSave>) -> Option<Strin
     for pending_save in saves {
         let (id, error) = match pending_save.outcome() {
             Ok(stored) => (Some(stored.id), stored.retention_error),
-            Err(reason) => (None, Some(format!("this run is not saved: {reason}"))),
+            Err(problem) => (None, Some(problem.of("this run is not saved"))),
         };
         last = id.or(last);
         problem = problem.or(error);

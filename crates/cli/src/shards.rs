@@ -6,6 +6,7 @@
 use fleet::Fleet;
 use record::{Shard, ShardRecord};
 use report::Sharded;
+use units::{Problem, ProblemCode};
 
 use crate::exit::Exit;
 use crate::terminal::write_stderr;
@@ -24,10 +25,10 @@ impl PointDivision {
     pub(crate) fn of(option: Option<&str>, divides_among_ranks: bool) -> Result<Self, Exit> {
         let fleet = rank::joined().filter(|_| divides_among_ranks);
         match (option, fleet) {
-            (Some(text), Some(_)) => Err(Exit::usage(format!("--shard {text}: {BESIDE_RANKS}"))),
+            (Some(text), Some(_)) => Err(Exit::invalid(beside_ranks(text))),
             (Some(text), None) => {
                 let shard = Shard::parse(text, &|name| std::env::var(name).ok());
-                let shard = shard.map_err(|problem| Exit::usage(format!("--shard {text}: {problem}")))?;
+                let shard = shard.map_err(|problem| Exit::invalid(problem.of(format_args!("--shard {text}"))))?;
                 Ok(Self { shard, fleet: None, is_array: true })
             }
             (None, Some(fleet)) => Ok(Self { shard: rank::shard(), fleet: Some(fleet), is_array: false }),
@@ -71,7 +72,8 @@ impl PointDivision {
                 Some(document) => document,
                 None if signals::ended().is_some() => continue,
                 None => {
-                    diagnostics::warning(&format!("{label} is lost: rank 0 computes its points"));
+                    let what = format!("{label} is lost: rank 0 computes its points");
+                    diagnostics::warning(&Problem::warning(ProblemCode::Connection, what));
                     compute(Shard { number: rank + 1, count: fleet.ranks() })?
                 }
             };
@@ -81,5 +83,7 @@ impl PointDivision {
     }
 }
 
-const BESIDE_RANKS: &str = "the points are divided among the ranks already
-help: leave it out, or run `fathom` instead of `fathom-fleet`";
+fn beside_ranks(text: &str) -> Problem {
+    Problem::error(ProblemCode::Ranks, format!("--shard {text}: the points are divided among the ranks already"))
+        .help("leave it out, or run `fathom` instead of `fathom-fleet`")
+}

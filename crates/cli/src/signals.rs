@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use runner::RunControl;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
+use units::{Problem, ProblemCode};
 
 use crate::exit::Exit;
 use crate::shutdown;
@@ -76,7 +77,8 @@ impl Signals {
     /// Installs the handlers with a grace period. Prints an error if that fails.
     pub(crate) fn listen(grace: Duration) -> Result<Self, Exit> {
         STATE.grace_ms.store(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        Self::install().map_err(|error| Exit::environment(format!("cannot listen to signals: {error}")))
+        let what = |error: std::io::Error| format!("cannot listen to signals: {error}");
+        Self::install().map_err(|error| Exit::environment(Problem::error(ProblemCode::Host, what(error))))
     }
 
     /// Returns the first termination signal, if one has arrived.
@@ -183,17 +185,22 @@ const WITHOUT_RESULTS: &str = "fathom: ended by a signal without results: the co
 const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Parses a duration: `500ms`, `10s`, `2m`, `1h`, or seconds without a unit.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, Problem> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit_s = match &text[digits.len()..] {
         "ms" => 1e-3,
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        unit => return Err(format!("`{unit}` is not a unit of time; use ms, s, m or h, such as 500ms, 10s or 2m")),
+        unit => {
+            let what = format!("`{unit}` is not a unit of time; use ms, s, m or h, such as 500ms, 10s or 2m");
+            return Err(Problem::error(ProblemCode::Arguments, what));
+        }
     };
     let number = digits.parse::<f64>().ok().filter(|number| (0.0..=1e7).contains(number));
-    let seconds = number.ok_or_else(|| "write a number and a unit, for example 500ms, 10s or 2m".to_owned())?;
+    let seconds = number.ok_or_else(|| {
+        Problem::error(ProblemCode::Arguments, "write a number and a unit, for example 500ms, 10s or 2m")
+    })?;
     Ok(Duration::from_secs_f64(seconds * unit_s))
 }
 

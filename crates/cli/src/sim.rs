@@ -8,6 +8,7 @@ use report::grid::GridDocument;
 use report::{ResultDocument, preview};
 use runner::{PreparedRun, RunOptions};
 use store::RunToSave;
+use units::{Problem, ProblemCode};
 
 use crate::args::{RunCommandOptions, SimOptions};
 use crate::exit::Exit;
@@ -23,19 +24,19 @@ pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -
         return grid(options, jobs, words);
     }
     if options.run.live {
-        return Err(Exit::usage(LIVE_REFUSED));
+        return Err(Exit::invalid(
+            Problem::error(ProblemCode::Arguments, "--live: virtual time passes too fast to watch")
+                .help("use `fathom run --on VOLUME --live`, which runs in real time"),
+        ));
     }
     let (hosts, split) = (options.hosts, options.split);
     run::command(&RunCommandOptions { hosts, split, ..options.run.clone() }, jobs, words, true)
 }
 
-const LIVE_REFUSED: &str =
-    "--live: virtual time passes too fast to watch\nhelp: use `fathom run --on VOLUME --live`, which runs in real time";
-
 /// Simulates every point of a grid of settings, or those of a shard.
 fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
     let source = LocalSource::default();
-    let combinations = grid::combinations(&grid::axes("--vary", &options.vary).map_err(Exit::usage)?);
+    let combinations = grid::combinations(&grid::axes("--vary", &options.vary).map_err(Exit::invalid)?);
     let division = PointDivision::of(options.shard.as_deref(), true)?;
     division.mention_empty(combinations.len());
     let place = VariedPlace::SimulatedHosts(options.hosts, options.split);
@@ -65,7 +66,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
         let text = described.map(|(label, text)| format!("with {label}:\n{text}\n"));
         return Ok(outputs::print_text(&text.collect::<String>()));
     }
-    let mut files = outputs::open_for_grid(options).map_err(Exit::usage)?;
+    let mut files = outputs::open_for_grid(options).map_err(Exit::invalid)?;
     let signals = Signals::listen(options.common.grace)?;
     let started_unix_ms = device::unix_ms();
     let written = source.written(jobs);

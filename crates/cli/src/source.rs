@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use job::{Dialect, JobWords};
+use units::{Problem, ProblemCode};
 
 use crate::rank;
 
@@ -32,7 +33,7 @@ impl LocalSource {
 }
 
 impl job::HostSource for LocalSource {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, Problem> {
         let mut texts = self.texts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, text)) = texts.iter().find(|(known, _)| known == path) {
             return Ok(text.clone());
@@ -64,9 +65,9 @@ impl job::HostSource for LocalSource {
     }
 }
 
-/// Returns the message of a system error without its number, and the remedy on a line of its own.
-fn reason(error: &std::io::Error) -> String {
+/// Returns a system error without its number.
+fn reason(error: &std::io::Error) -> Problem {
     let text = error.to_string();
     let words = text.split(" (os error").next().unwrap_or_default();
-    engine::remedy(error).map_or_else(|| words.to_owned(), |remedy| format!("{words}\nhelp: {remedy}"))
+    Problem::error(ProblemCode::Include, words).maybe_help(engine::remedy(error).map(str::to_owned))
 }

@@ -10,6 +10,7 @@ use record::{Note, Run, RunKind, RunOutcome, Shard};
 use report::sweep::SweepDocument;
 use report::{Event, ResultDocument, ResultFormat, preview};
 use store::RunToSave;
+use units::{Problem, ProblemCode};
 
 use crate::args::SweepOptions;
 use crate::display::Display;
@@ -33,7 +34,7 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
         ..options.request.clone()
     };
     let host = runners::procedure_host(&source, &runner);
-    outputs::claim(&options.output).map_err(Exit::usage)?;
+    outputs::claim(&options.output).map_err(Exit::invalid)?;
     let question = SweepQuestion::read(&request, host).map_err(Exit::refused)?;
     let combinations = question.combinations();
     let names: Vec<String> = combinations.iter().map(|settings| grid::label(settings)).collect();
@@ -41,7 +42,7 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     // Checks those of other shards too, so that all tasks of an array and all ranks refuse the same.
     let mut prepared = combinations.into_iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
     let division = PointDivision::of(options.shard.as_deref(), prepared.iter().all(PreparedSweep::is_virtual))?;
-    refuse_on_ranks(&prepared).map_err(Exit::usage)?;
+    refuse_on_ranks(&prepared).map_err(Exit::invalid)?;
     division.mention_empty(prepared.len());
     let own = division.described().of(prepared.iter().collect());
     if options.job_files.show_jobs {
@@ -50,13 +51,13 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     if options.common.dry_run {
         return Ok(outputs::print_text(&own.iter().map(|sweep| sweep.told()).collect::<String>()));
     }
-    let observers = RequestedObservers::acquire(&options.common, None).map_err(Exit::usage)?;
-    let mut files = Output::open(&options.output, ResultFormat::OF_SWEEP).map_err(Exit::usage)?;
+    let observers = RequestedObservers::acquire(&options.common, None).map_err(Exit::invalid)?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_SWEEP).map_err(Exit::invalid)?;
     let signals = Signals::listen(options.common.grace)?;
     let mut display = Display::new(options.common.progress, EventLog::none()).with_observers(observers);
     let (started_unix_ms, command_line) = (device::unix_ms(), argv::command_line(words));
     display.event(&Event::Start { unix_ms: started_unix_ms, command_line: command_line.clone() });
-    let failed = |problem: String| signals.end().map_or_else(|| Exit::environment(problem), Exit::Signal);
+    let failed = |problems: Vec<Problem>| signals.end().map_or_else(|| Exit::environment(problems), Exit::Signal);
     let written = source.written(question.jobs());
     let seed = question.seed(prepared.first().map(PreparedSweep::plan));
     let identity = identity(&request, options.common.seed);
@@ -97,20 +98,20 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
 }
 
 /// Returns why ranks can neither divide these searches nor make them together.
-fn refuse_on_ranks(prepared: &[PreparedSweep<'_>]) -> Result<(), &'static str> {
+fn refuse_on_ranks(prepared: &[PreparedSweep<'_>]) -> Result<(), Problem> {
     if rank::joined().is_none() || !prepared.iter().any(PreparedSweep::is_modelled) {
         return Ok(());
     }
     match prepared {
-        [one] if one.is_virtual() => Err(ONE_SEARCH),
+        [one] if one.is_virtual() => {
+            Err(Problem::error(ProblemCode::Ranks, "one search on a model cannot be divided among ranks")
+                .help("give several values of a setting with --vary, or run `fathom sweep`"))
+        }
         // Searches are divided only if `--on` names the volume: jobs that name it may depend on the rank.
-        all if rank::has_variables() || !all.iter().all(PreparedSweep::is_virtual) => Err(rank::OWN_VOLUME),
+        all if rank::has_variables() || !all.iter().all(PreparedSweep::is_virtual) => Err(rank::own_volume()),
         _ => Ok(()),
     }
 }
-
-const ONE_SEARCH: &str = "one search on a model cannot be divided among ranks
-help: give several values of a setting with --vary, or run `fathom sweep`";
 
 /// Returns the options, beside the jobs and the settings, that determine the results.
 fn identity(request: &SweepRequest, seed: Option<u64>) -> String {

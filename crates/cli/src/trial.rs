@@ -7,8 +7,9 @@ use engine::gate::WriteGate;
 use job::{Dialect, JobArguments, JobWords, Plan};
 use procedure::jobs::around;
 use record::RunKind;
-use runner::{PreparedRun, Refusal, RunPlace, Runner, Seeds};
+use runner::{PreparedRun, RunPlace, Runner, Seeds};
 use sim::model::{Use, used};
+use units::{Problem, ProblemCode};
 
 use crate::args::RunCommandOptions;
 use crate::exit::Exit;
@@ -59,11 +60,13 @@ impl RunTrial {
         let place = match (is_virtual, used(&plan)) {
             (true, _) => RunPlace::Virtual,
             (false, Use::Nowhere) => RunPlace::Device,
-            (false, Use::Everywhere) if rank::joined().is_some() => return Err(Exit::usage(rank::OWN_VOLUME)),
+            (false, Use::Everywhere) if rank::joined().is_some() => return Err(Exit::invalid(rank::own_volume())),
             (false, Use::Everywhere) => RunPlace::Paced,
             (false, Use::Mixed) => {
-                let problem = "some jobs are on modelled volumes and some are not\nhelp: run them one after the other";
-                return Err(Exit::usage(problem));
+                let problem =
+                    Problem::error(ProblemCode::Arguments, "some jobs are on modelled volumes and some are not")
+                        .help("run them one after the other");
+                return Err(Exit::invalid(problem));
             }
         };
         let kind = if place == RunPlace::Virtual { RunKind::Sim } else { RunKind::Run };
@@ -74,16 +77,16 @@ impl RunTrial {
 
     /// Prepares a round. Each round has a seed of its own: repeats in virtual time would be identical otherwise, and
     /// reads would hit what the last round left in caches.
-    pub(crate) fn prepare(&self, round: u32) -> Result<Box<dyn PreparedRun + '_>, Refusal> {
+    pub(crate) fn prepare(&self, round: u32) -> Result<Box<dyn PreparedRun + '_>, Vec<Problem>> {
         let later = || Seeds::fixed(self.seeds.printed(&self.plan).wrapping_add(u64::from(round)));
         let seeds = if round == 0 { self.seeds } else { later() };
-        self.runner.prepare(&self.plan, seeds).map_err(Refusal::Jobs)
+        self.runner.prepare(&self.plan, seeds)
     }
 
     /// Prepares another plan on the same runner, with another seed.
-    pub(crate) fn prepare_plan(&self, plan: &Plan) -> Result<Box<dyn PreparedRun + '_>, Refusal> {
+    pub(crate) fn prepare_plan(&self, plan: &Plan) -> Result<Box<dyn PreparedRun + '_>, Vec<Problem>> {
         let seeds = Seeds::fixed(self.seeds.printed(plan).wrapping_add(1));
-        self.runner.prepare(plan, seeds).map_err(Refusal::Jobs)
+        self.runner.prepare(plan, seeds)
     }
 }
 
@@ -103,9 +106,9 @@ fn one_per_file(words: &[String]) -> Result<Vec<Vec<String>>, Exit> {
         return Ok(vec![words.to_vec()]);
     }
     if has_jobs {
-        let problem = "--repeat: each job file is repeated in turn, and --name belongs to none of them\nhelp: put that \
-                       job into a file of its own";
-        return Err(Exit::usage(problem));
+        let what = "--repeat: each job file is repeated in turn, and --name belongs to none of them";
+        let help = "put that job into a file of its own";
+        return Err(Exit::invalid(Problem::error(ProblemCode::Arguments, what).help(help)));
     }
     let with_file = |file: &usize| {
         let is_other = |index: &usize| files.contains(index) && index != file;

@@ -1,7 +1,6 @@
 //! Converts argument errors of `clap` to diagnostics.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use runner::problems::command_line_place;
 use units::{Place, Problem, ProblemCode};
 
 /// Converts an error of the command line `fathom WORD...` to a diagnostic that points at the word.
@@ -64,7 +63,7 @@ fn place(error: &clap::Error, words: &[String]) -> Option<Place> {
     let (whole, part) = (words[at].chars().count(), value.map_or(0, |value| value.chars().count()));
     let length = if has_value(&at) { part } else { whole };
     let column = "fathom ".len() + before + whole - length + 1;
-    Some(command_line_place(format!("fathom {}", words.join(" ")), column, length))
+    Some(Place::on_command_line(format!("fathom {}", words.join(" ")), column, length))
 }
 
 #[cfg(test)]

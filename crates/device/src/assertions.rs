@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use analyse::gate::{Assertion, AssertionError};
-use engine::describe;
-use runner::problems::place_in_option;
+use analyse::gate::Assertion;
 use units::{Place, Problem, ProblemCode, printable};
 
 use crate::input;
@@ -31,7 +29,7 @@ pub fn parse_assertions(
     for path in files {
         match read(path) {
             Ok(text) => lines.extend(AssertionLine::of_file(path, &text)),
-            Err(problem) => problems.push(*problem),
+            Err(problem) => problems.push(problem),
         }
     }
     if lines.is_empty() && problems.is_empty() {
@@ -48,7 +46,7 @@ pub fn parse_assertions(
                 assertion.job = assertion.job.map(|job| printable(&job).into_owned());
                 assertions.push(AssertionText { text: printable(&line.text).into_owned(), assertion });
             }
-            Err(error) => problems.push(line.problem(&error)),
+            Err(problem) => problems.push(problem.within(&line.place)),
         }
     }
     if problems.is_empty() { Ok(assertions) } else { Err(problems) }
@@ -63,7 +61,7 @@ struct AssertionLine {
 
 impl AssertionLine {
     fn of_option(text: &str) -> Self {
-        Self { text: text.to_owned(), place: place_in_option("--assert", text, 0..text.len()) }
+        Self { text: text.to_owned(), place: Place::in_option("--assert", text, 0..text.len()) }
     }
 
     fn of_file<'a>(path: &'a Path, text: &'a str) -> impl Iterator<Item = Self> + 'a {
@@ -81,13 +79,6 @@ impl AssertionLine {
             };
             (!text.is_empty()).then(|| Self { text: text.to_owned(), place })
         })
-    }
-
-    fn problem(&self, error: &AssertionError) -> Problem {
-        let before = self.text.get(..error.at.start).map_or(0, |before| before.chars().count());
-        let length = self.text.get(error.at.clone()).map_or(1, |part| part.chars().count());
-        let place = Place { column: self.place.column + before, length: length.max(1), ..self.place.clone() };
-        Problem::error(ProblemCode::Expectation, error.what.clone()).at(place).help(error.remedy.clone())
     }
 
     fn without_baseline(&self) -> Problem {
@@ -108,13 +99,12 @@ fn without_comment(line: &str) -> &str {
     comment.map_or(line, |(at, _)| &line[..at])
 }
 
-fn read(path: &Path) -> Result<String, Box<Problem>> {
+fn read(path: &Path) -> Result<String, Problem> {
     input::read_text(path, input::SMALL).map_err(|error| {
-        let why = describe(&error);
         let word = path.display().to_string();
-        let place = place_in_option("--assert-file", &word, 0..word.len());
+        let place = Place::in_option("--assert-file", &word, 0..word.len());
         let remedy = "give a text with one expectation on each line: read.iops>=150k";
-        Box::new(Problem::error(ProblemCode::UnreadableInput, why).at(place).help(remedy))
+        Problem::error(ProblemCode::UnreadableInput, error.to_string()).at(place).help(remedy)
     })
 }
 

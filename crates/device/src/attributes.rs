@@ -7,20 +7,20 @@ use engine::attributes::LockedMemory;
 use engine::gate::{Existing, create_output};
 use job::{Job, NumaMemory, NumaNodes};
 use runner::{WorkerError, WorkerPlan};
-use units::Bytes;
-use workload::WorkloadError;
+use units::{Bytes, Problem, ProblemCode};
 
 use crate::control_groups;
 use crate::shared_run::worker_error;
 
 /// Checks that the processors and NUMA nodes of a job exist: it was perhaps written for another host. fio does too.
-pub(crate) fn check(job: &Job) -> Result<(), WorkloadError> {
+pub(crate) fn check(job: &Job) -> Result<(), Problem> {
     let last = engine::last_processor();
     if let Some(cpu) = job.grouping.cpus_allowed.iter().flatten().find(|&&cpu| cpu > last) {
-        let message = format!("there is no processor {cpu} on this host\nhelp: name processors from 0 to {last}");
-        return Err(WorkloadError { option: "cpus_allowed", message });
+        return Err(job
+            .unfit("cpus_allowed", format_args!("there is no processor {cpu} on this host"))
+            .help(format!("name processors from 0 to {last}")));
     }
-    control_groups::check(&job.host.control_group)?;
+    control_groups::check(&job.host.control_group).map_err(|problem| job.unfit_because("cgroup", problem))?;
     let memory_nodes = match &job.host.numa_memory {
         Some(NumaMemory::Prefer(node)) => Some(&NumaNodes::Only(vec![*node])),
         Some(NumaMemory::Bind(nodes) | NumaMemory::Interleave(nodes)) => Some(nodes),
@@ -28,19 +28,22 @@ pub(crate) fn check(job: &Job) -> Result<(), WorkloadError> {
     };
     let named = [("numa_cpu_nodes", job.host.numa_cpu_nodes.as_ref()), ("numa_mem_policy", memory_nodes)];
     for (option, nodes) in named.into_iter().filter_map(|(option, nodes)| Some((option, nodes?))) {
-        nodes_of(nodes).map_err(|message| WorkloadError { option, message })?;
+        nodes_of(nodes).map_err(|problem| job.unfit_because(option, problem))?;
     }
     Ok(())
 }
 
 /// Returns NUMA nodes with their processors.
-fn nodes_of(nodes: &NumaNodes) -> Result<Vec<(u32, Vec<u32>)>, String> {
-    let all = probe::nodes(Path::new("/"))
-        .map_err(|unread| format!("the NUMA nodes of this host are unknown: {} cannot be read", unread.path))?;
+fn nodes_of(nodes: &NumaNodes) -> Result<Vec<(u32, Vec<u32>)>, Problem> {
+    let all = probe::nodes(Path::new("/")).map_err(|unread| {
+        let what = format!("the NUMA nodes of this host are unknown: {} cannot be read", unread.path);
+        Problem::error(ProblemCode::Host, what)
+    })?;
     let NumaNodes::Only(asked) = nodes else { return Ok(all) };
     if let Some(node) = asked.iter().find(|node| !all.iter().any(|(number, _)| number == *node)) {
         let known: Vec<_> = all.iter().map(|(number, _)| number.to_string()).collect();
-        return Err(format!("there is no NUMA node {node} on this host\nhelp: the nodes are {}", known.join(",")));
+        return Err(Problem::error(ProblemCode::Host, format!("there is no NUMA node {node} on this host"))
+            .help(format!("the nodes are {}", known.join(","))));
     }
     Ok(all.into_iter().filter(|(number, _)| asked.contains(number)).collect())
 }
@@ -72,10 +75,12 @@ pub(crate) fn set_user(job: &Job) -> Result<(), WorkerError> {
 fn pin(worker_plan: &WorkerPlan, job: &Job) -> Result<(), WorkerError> {
     let mut allowed = job.grouping.cpus_allowed.clone();
     if allowed.as_ref().is_some_and(Vec::is_empty) {
-        return Err(WorkerError::new("cpus_allowed names no processor\nhelp: write, for example, cpus_allowed=0-3,5"));
+        return Err(Problem::error(ProblemCode::Host, "cpus_allowed names no processor")
+            .help("write, for example, cpus_allowed=0-3,5")
+            .into());
     }
     if let Some(nodes) = &job.host.numa_cpu_nodes {
-        let nodes = nodes_of(nodes).map_err(WorkerError::new)?;
+        let nodes = nodes_of(nodes)?;
         let on_nodes = |cpu: &u32| nodes.iter().any(|(_, cpus)| cpus.contains(cpu));
         let cpus: Vec<u32> = match allowed {
             Some(allowed) => allowed.into_iter().filter(on_nodes).collect(),
@@ -83,7 +88,9 @@ fn pin(worker_plan: &WorkerPlan, job: &Job) -> Result<(), WorkerError> {
         };
         if cpus.is_empty() {
             let text = "the nodes of numa_cpu_nodes have none of the processors that the job may use";
-            return Err(WorkerError::new(format!("{text}\nhelp: leave cpus_allowed out, or name other nodes")));
+            return Err(Problem::error(ProblemCode::Host, text)
+                .help("leave cpus_allowed out, or name other nodes")
+                .into());
         }
         allowed = Some(cpus);
     }
@@ -94,8 +101,8 @@ fn pin(worker_plan: &WorkerPlan, job: &Job) -> Result<(), WorkerError> {
 }
 
 fn set_memory_policy(policy: &NumaMemory) -> Result<(), WorkerError> {
-    let numbers = |nodes: &NumaNodes| -> Result<Vec<u32>, WorkerError> {
-        let nodes = nodes_of(nodes).map_err(WorkerError::new)?;
+    let numbers = |nodes: &NumaNodes| -> Result<Vec<u32>, Problem> {
+        let nodes = nodes_of(nodes)?;
         Ok(nodes.into_iter().map(|(number, _)| number).collect())
     };
     let nodes = match policy {
@@ -122,8 +129,9 @@ pub(crate) fn set_io_scheduler(worker_plan: &WorkerPlan, job: &Job) -> Result<()
         }
         std::fs::write(&setting, scheduler).map_err(|error| {
             let offered = before.trim().replace(['[', ']'], "");
-            let reason = format!("{setting}: cannot set {scheduler}: {error}");
-            WorkerError::with_errno(format!("{reason}\nhelp: the kernel offers {offered}"), error.raw_os_error())
+            let problem = Problem::error(ProblemCode::Host, format!("{setting}: cannot set {scheduler}: {error}"))
+                .help(format!("the kernel offers {offered}"));
+            WorkerError::new(problem, error.raw_os_error())
         })?;
     }
     Ok(())
@@ -160,10 +168,11 @@ pub(crate) fn run_command(worker_plan: &WorkerPlan, job: &Job, time: CommandTime
     let (command, word) = time.command(job);
     let (Some(command), Some(path)) = (command, output_path(worker_plan, job, time)) else { return Ok(()) };
     let output = create_output(Path::new(&path), Existing::Replace)
-        .map_err(|denied| WorkerError::new(format!("exec_{word}: {denied}")))?;
+        .map_err(|denied| Problem::from(denied).of(format_args!("exec_{word}")))?;
     let failed = |error: std::io::Error| {
-        let text = format!("exec_{word}: cannot run /bin/sh: {error}\nhelp: check the limits of processes (ulimit -u)");
-        WorkerError::with_errno(text, error.raw_os_error())
+        let problem = Problem::error(ProblemCode::Host, format!("exec_{word}: cannot run /bin/sh: {error}"))
+            .help("check the limits of processes (ulimit -u)");
+        WorkerError::new(problem, error.raw_os_error())
     };
     let errors = output.try_clone().map_err(failed)?;
     let mut shell = Command::new("/bin/sh");

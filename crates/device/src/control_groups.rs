@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use engine::cleanup::{self, CleanUp};
 use job::ControlGroupOptions;
 use runner::WorkerError;
-use workload::WorkloadError;
+use units::{Problem, ProblemCode};
 
 /// Files with the weight of a group: of the block layer until Linux 5, of the BFQ scheduler since then.
 const WEIGHT_FILES: [&str; 2] = ["blkio.weight", "blkio.bfq.weight"];
@@ -27,17 +27,16 @@ pub(crate) struct GroupMembership<'a> {
 }
 
 /// Checks that a job's control group is possible on this host.
-pub(crate) fn check(options: &ControlGroupOptions) -> Result<(), WorkloadError> {
+pub(crate) fn check(options: &ControlGroupOptions) -> Result<(), Problem> {
     if options.name.is_empty() {
         return Ok(());
     }
-    let failed = |message: String| WorkloadError { option: "cgroup", message };
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     if !Path::new(&options.name).components().all(is_plain) {
         let reason = format!("`{}` is not a name below the mount point of control groups", options.name);
-        return Err(failed(format!("{reason}\nhelp: write a name such as cgroup=test")));
+        return Err(Problem::error(ProblemCode::Unfit, reason).help("write a name such as cgroup=test"));
     }
-    mount_point().map(drop).map_err(failed)
+    mount_point().map(drop)
 }
 
 impl ControlGroups {
@@ -50,7 +49,7 @@ impl ControlGroups {
         if options.name.is_empty() {
             return Ok(None);
         }
-        let mount = mount_point().map_err(WorkerError::new)?;
+        let mount = mount_point()?;
         let group = mount.join(&options.name);
         // No other worker removes the group between its creation and the move.
         let mut created = self.created();
@@ -107,30 +106,29 @@ fn set_weight(group: &Path, weight: u32) -> Result<(), WorkerError> {
              the scheduler BFQ",
             group.display()
         );
-        let remedy = "help: leave cgroup_weight out, or switch the device to BFQ (ioscheduler=bfq)";
-        return Err(WorkerError::with_errno(
-            format!("{reason}\n{remedy}"),
-            Error::from(ErrorKind::PermissionDenied).raw_os_error(),
-        ));
+        return Err(Problem::error(ProblemCode::Host, reason)
+            .help("leave cgroup_weight out, or switch the device to BFQ (ioscheduler=bfq)")
+            .into());
     };
     fs::write(&file, weight.to_string()).map_err(|error| denied("set the weight of", group, &error))
 }
 
 fn denied(what: &str, group: &Path, error: &Error) -> WorkerError {
-    let text = format!("cannot {what} the control group {}: {}", group.display(), engine::describe(error));
-    WorkerError::with_errno(format!("{text}\nhelp: run as root, or leave cgroup out"), error.raw_os_error())
+    let subject = format_args!("cannot {what} the control group {}", group.display());
+    let problem = engine::io_problem(ProblemCode::Host, subject, error).also_help("run as root, or leave cgroup out");
+    WorkerError::new(problem, error.raw_os_error())
 }
 
 /// Returns where the controller of block I/O is mounted.
-fn mount_point() -> Result<PathBuf, String> {
+fn mount_point() -> Result<PathBuf, Problem> {
     let mounts = fs::read_to_string("/proc/self/mounts").map_err(|error| {
-        format!("cannot read /proc/self/mounts: {}\nhelp: leave cgroup out", engine::describe(&error))
+        engine::io_problem(ProblemCode::Host, "cannot read /proc/self/mounts", &error).also_help("leave cgroup out")
     })?;
     mount_of("cgroup", Some("blkio"), &mounts).ok_or_else(|| {
         let reason =
             "control groups of single threads need the controller `blkio` of version 1, which is not mounted here";
         let version_2 = "run `systemd-run --scope -p IOWeight=500 fathom ...` instead";
-        format!("{reason}\nhelp: leave cgroup out, and {version_2}")
+        Problem::error(ProblemCode::Host, reason).help(format!("leave cgroup out, and {version_2}"))
     })
 }
 
@@ -163,7 +161,7 @@ mod tests {
     fn names_outside_of_the_hierarchy_are_refused() {
         for name in ["/", "../up", "/abs", "a/../../b"] {
             let options = ControlGroupOptions { name: name.to_owned(), ..ControlGroupOptions::default() };
-            assert!(check(&options).is_err_and(|error| error.message.contains("is not a name")), "{name}");
+            assert!(check(&options).is_err_and(|error| error.what.contains("is not a name")), "{name}");
         }
     }
 }

@@ -6,7 +6,7 @@ use drive::{Ending, OperationRecorder};
 use job::{DebugOptions, DebugSubject, EngineKind, Job, Plan};
 use runner::{WorkerPlan, WorkerResult};
 use target::Completion;
-use units::Nanos;
+use units::{Nanos, Problem};
 use workload::Decision;
 
 use crate::failure;
@@ -56,7 +56,7 @@ impl DebugLines {
             });
         }
         let how = match (&result.error, result.ending) {
-            (Some(error), _) => error.text.lines().next().unwrap_or_default().to_owned(),
+            (Some(error), _) => error.problem.what.clone(),
             (None, Some(Ending::Complete)) => "all is done".to_owned(),
             (None, Some(Ending::Runtime)) => "its time is over".to_owned(),
             (None, Some(Ending::Stopped)) => "it was stopped".to_owned(),
@@ -168,7 +168,7 @@ impl OperationRecorder for OperationLines {
         }
     }
 
-    fn finish(self: Box<Self>) -> Result<(), String> {
+    fn finish(self: Box<Self>) -> Result<(), Problem> {
         Ok(())
     }
 }

@@ -63,7 +63,7 @@ fn capacity(root: &Path, at: &Path) -> Reading<(u64, u64)> {
     if root != Path::new("/") {
         return Err(unread(UnreadCause::Copy));
     }
-    probe::capacity_bytes(at).map_err(|error| unread(UnreadCause::Failed(engine::describe(&error))))
+    probe::capacity_bytes(at).map_err(|error| unread(UnreadCause::Failed(error.to_string())))
 }
 
 fn layer(root: &Path, layer: &probe::StackLayer) -> LayerFacts {

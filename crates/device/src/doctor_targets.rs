@@ -3,26 +3,22 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use engine::describe;
 use probe::{DeviceStack, UnknownNameError};
-use runner::problems::command_line_place;
-use units::{Problem, ProblemCode};
+use units::{Place, Problem, ProblemCode};
 
 /// Checks that sys or proc can be read below `root`.
 ///
 /// # Errors
 ///
 /// Returns why they cannot be read, with a remedy.
-pub fn check_root(root: &Path) -> Result<(), String> {
+pub fn check_root(root: &Path) -> Result<(), Problem> {
     let shown = root.display();
     if let Err(error) = std::fs::metadata(root).and_then(|_| std::fs::read_dir(root)) {
-        return Err(format!("--root {shown}: {}", describe(&error)));
+        return Err(engine::io_problem(ProblemCode::Host, format_args!("--root {shown}"), &error));
     }
     if ["sys", "proc"].iter().all(|name| std::fs::read_dir(root.join(name)).is_err()) {
-        return Err(format!(
-            "{shown}: neither sys nor proc can be read there\nhelp: mount them, or copy both \
-             below --root"
-        ));
+        return Err(Problem::error(ProblemCode::Host, format!("{shown}: neither sys nor proc can be read there"))
+            .help("mount them, or copy both below --root"));
     }
     Ok(())
 }
@@ -32,7 +28,7 @@ pub fn check_root(root: &Path) -> Result<(), String> {
 /// # Errors
 ///
 /// Fails if there is none.
-pub fn mounted(root: &Path) -> Result<Vec<String>, String> {
+pub fn mounted(root: &Path) -> Result<Vec<String>, Problem> {
     // Images of programs and of installation media hold no data of users.
     const IMAGES: [&str; 4] = ["squashfs", "iso9660", "erofs", "udf"];
     let mut mounts = probe::mounts(root);
@@ -46,9 +42,8 @@ pub fn mounted(root: &Path) -> Result<Vec<String>, String> {
     if resolved.is_empty() {
         let examples = examples(&probe::device_names(root));
         let such_as = if examples.is_empty() { examples } else { format!(", such as {examples}") };
-        return Err(format!(
-            "no mounted filesystem is on a disk of this host\nhelp: name a file, a directory or a block device{such_as}"
-        ));
+        return Err(Problem::error(ProblemCode::Host, "no mounted filesystem is on a disk of this host")
+            .help(format!("name a file, a directory or a block device{such_as}")));
     }
     Ok(resolved)
 }
@@ -84,7 +79,7 @@ fn diagnostic(names: &[String], index: usize, problem: &UnknownNameError) -> Pro
     let before: usize = shown[..index].iter().map(|name| name.chars().count() + 1).sum();
     let command = "fathom doctor ";
     let text = format!("{command}{}", shown.join(" "));
-    let place = command_line_place(text, command.len() + before + 1, shown[index].chars().count());
+    let place = Place::on_command_line(text, command.len() + before + 1, shown[index].chars().count());
     let is_nbd_uri = name.split_once("://").is_some_and(|(scheme, _)| scheme.starts_with("nbd"));
     if is_nbd_uri {
         return Problem::error(ProblemCode::NoSuchDevice, "an export has nothing on this host that could be examined")

@@ -7,8 +7,8 @@ use engine::identify_namespace;
 use job::limits::Capacity;
 use job::{Dialect, EngineKind, Job, NameAction, Size};
 use runner::Environment;
-use units::ZoneReport;
-use workload::{FileFact, FilePlan, WorkloadError};
+use units::{Problem, ZoneReport};
+use workload::{FileFact, FilePlan};
 
 use crate::attributes;
 use crate::capacity;
@@ -63,7 +63,7 @@ impl Environment for HostEnvironment {
     }
 
     /// A missing `directory` is not created: its name is probably misspelt, or its filesystem is not mounted.
-    fn check(&self, job: &Job) -> Result<(), WorkloadError> {
+    fn check(&self, job: &Job) -> Result<(), Problem> {
         let missing = job.files.directories.iter().find(|path| !path.is_empty() && !Path::new(path).is_dir());
         missing.map_or_else(
             || {
@@ -72,18 +72,19 @@ impl Environment for HostEnvironment {
                     .and_then(|()| check_namespaces(job))
             },
             |path| {
-                let message = format!("{path} is not a directory\nhelp: create or mount it first, or correct the path");
-                Err(WorkloadError { option: "directory", message })
+                Err(job
+                    .unfit("directory", format_args!("{path} is not a directory"))
+                    .help("create or mount it first, or correct the path"))
             },
         )
     }
 
     /// Rejects paths that are neither files nor devices.
-    fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), WorkloadError> {
+    fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), Problem> {
         let engine = job.engine.kind;
         if engine == EngineKind::Sg {
             let wrong = files.files.iter().find_map(|file| engine::scsi::check(Path::new(&file.path)).err());
-            return wrong.map_or(Ok(()), |error| Err(WorkloadError { option: "filename", message: error.to_string() }));
+            return wrong.map_or(Ok(()), |error| Err(job.unfit_because("filename", error.into())));
         }
         if engine.has_no_storage() || engine.is_remote() || engine.name_call().is_some_and(|call| call.directory) {
             return Ok(());
@@ -91,10 +92,10 @@ impl Environment for HostEnvironment {
         // What exists has been looked at, except which kind of character device it is.
         let of_no_size = files.files.iter().filter(|file| file.existing.is_none_or(|fact| fact.size == 0));
         let paths: Vec<&str> = of_no_size.map(|file| file.path.as_str()).collect();
-        engine::thread::on_all_processors(&paths, |path| check_kind(engine, path)).into_iter().collect()
+        engine::thread::on_all_processors(&paths, |path| check_kind(job, path)).into_iter().collect()
     }
 
-    fn zones(&self, job: &Job, path: &str) -> Result<Option<ZoneReport>, WorkloadError> {
+    fn zones(&self, job: &Job, path: &str) -> Result<Option<ZoneReport>, Problem> {
         zones::of_device(job, path)
     }
 
@@ -111,12 +112,12 @@ impl Environment for HostEnvironment {
 
 /// Rejects what is neither a file nor a device, and the character device of a namespace if the engine sends no commands.
 /// A name that cannot be looked at is left to the worker, which reports why.
-fn check_kind(engine: EngineKind, path: &str) -> Result<(), WorkloadError> {
+fn check_kind(job: &Job, path: &str) -> Result<(), Problem> {
     match engine::files::look(Path::new(path)) {
-        Ok(Some(seen)) if seen.kind == FileKind::Character && engine != EngineKind::IoUringCmd => {
-            refuse_namespace(path)
+        Ok(Some(seen)) if seen.kind == FileKind::Character && job.engine.kind != EngineKind::IoUringCmd => {
+            refuse_namespace(job, path)
         }
-        Err(error) if error.errno.is_none() => Err(WorkloadError { option: "filename", message: error.to_string() }),
+        Err(error) if error.errno.is_none() => Err(job.unfit_because("filename", error.into())),
         _ => Ok(()),
     }
 }
@@ -148,7 +149,7 @@ fn zone_bytes_of(job: &Job, path: &Path) -> Option<u64> {
 }
 
 /// Checks that a job names namespaces and nothing else.
-fn check_namespaces(job: &Job) -> Result<(), WorkloadError> {
+fn check_namespaces(job: &Job) -> Result<(), Problem> {
     if job.engine.kind != EngineKind::IoUringCmd {
         return Ok(());
     }
@@ -158,22 +159,18 @@ fn check_namespaces(job: &Job) -> Result<(), WorkloadError> {
     }
     match paths.iter().find_map(|path| identify_namespace(Path::new(path)).err()) {
         Some(_) if job.files.filenames.is_empty() => {
-            let message = "the engine io_uring_cmd needs the character device of an NVMe namespace\nhelp: write \
-                           filename=/dev/ngXnY";
-            Err(WorkloadError { option: "filename", message: message.to_owned() })
+            let what = "the engine io_uring_cmd needs the character device of an NVMe namespace";
+            Err(job.unfit("filename", what).help("write filename=/dev/ngXnY"))
         }
-        Some(error) => Err(WorkloadError { option: "filename", message: error.to_string() }),
+        Some(error) => Err(job.unfit_because("filename", error.into())),
         None => Ok(()),
     }
 }
 
 /// Returns the error if another engine would use the character device of a namespace.
-fn refuse_namespace(path: &str) -> Result<(), WorkloadError> {
+fn refuse_namespace(job: &Job, path: &str) -> Result<(), Problem> {
     let Some(node) = probe::namespace_at(Path::new("/"), Path::new(path)) else { return Ok(()) };
-    let message = format!(
-        "cannot use {path}: it is the character device of an NVMe namespace, which takes commands only\nhelp: write \
-         filename=/dev/{} for its block device, or ioengine=io_uring_cmd",
-        node.block_name
-    );
-    Err(WorkloadError { option: "filename", message })
+    let what = format!("cannot use {path}: it is the character device of an NVMe namespace, which takes commands only");
+    let help = format!("write filename=/dev/{} for its block device, or ioengine=io_uring_cmd", node.block_name);
+    Err(job.unfit("filename", what).help(help))
 }

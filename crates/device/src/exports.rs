@@ -3,110 +3,118 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::fmt;
 
 use engine::exports::{self, RemoteExport};
 use job::{Dialect, EngineKind, Job, OpenSync, Size};
 use runner::policy::block_unit;
-use units::grouped;
-use workload::{Operations, WorkloadError};
+use units::{Problem, grouped};
+use workload::Operations;
 
 /// Properties of exports. Each server is queried once.
 #[derive(Default)]
 pub(crate) struct Exports {
-    known: RefCell<BTreeMap<String, Result<RemoteExport, String>>>,
+    known: RefCell<BTreeMap<String, Result<RemoteExport, Problem>>>,
 }
 
 impl Exports {
     /// Returns the properties that a server reports for an export, or why the export is unavailable.
-    pub(crate) fn of(&self, uri: &str) -> Result<RemoteExport, String> {
+    pub(crate) fn of(&self, uri: &str) -> Result<RemoteExport, Problem> {
         let mut known = self.known.borrow_mut();
-        let ask = || exports::look(uri).map_err(|error| error.to_string());
+        let ask = || exports::look(uri).map_err(Problem::from);
         known.entry(uri.to_owned()).or_insert_with(ask).clone()
     }
 
     /// Checks that a job can use its export. fio detects some of these problems only during the run, and uses as much
     /// of a size as the export has.
-    pub(crate) fn check(&self, job: &Job, dialect: Dialect) -> Result<(), WorkloadError> {
+    pub(crate) fn check(&self, job: &Job, dialect: Dialect) -> Result<(), Problem> {
         let uri = match &job.engine.uri {
             Some(uri) => uri,
             None if job.engine.kind != EngineKind::Nbd => return Ok(()),
             None => {
-                let message = "the engine nbd needs the URI of an export, as in uri=nbd://localhost/".to_owned();
-                return Err(WorkloadError { option: "uri", message });
+                return Err(job.unfit("uri", "the engine nbd needs the URI of an export, as in uri=nbd://localhost/"));
             }
         };
-        let export = self.of(uri).map_err(|message| WorkloadError { option: "uri", message })?;
+        let export = self.of(uri).map_err(|problem| job.unfit_because("uri", problem))?;
         let always: &[Check] = &[read_only, too_long, durable];
         let strictly: &[Check] = &[too_large, unaligned, trims, flushes];
         let checks = always.iter().chain(strictly.iter().filter(|_| dialect == Dialect::Strict));
-        let problem = checks.filter_map(|check| check(job, &export)).next();
-        problem.map_or(Ok(()), |(option, what)| Err(WorkloadError { option, message: format!("{uri} {what}") }))
+        checks.filter_map(|check| check(job, &export)).next().map_or(Ok(()), Err)
     }
 }
 
-/// Returns the wrong option, and what the export cannot do.
-type Check = fn(&Job, &RemoteExport) -> Option<(&'static str, String)>;
+/// Returns what the export of a job cannot do.
+type Check = fn(&Job, &RemoteExport) -> Option<Problem>;
 
-fn read_only(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
-    let changes = Operations::of(job).changes_data();
-    let what = "is read-only, and the job writes\nhelp: use rw=read or rw=randread, or have the server permit writes";
-    (changes && export.read_only).then(|| ("rw", what.to_owned()))
+fn unmet(job: &Job, option: &str, what: impl fmt::Display) -> Problem {
+    job.unfit(option, format_args!("{} {what}", job.engine.uri.as_deref().unwrap_or_default()))
 }
 
-fn too_long(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
+fn read_only(job: &Job, export: &RemoteExport) -> Option<Problem> {
+    let changes = Operations::of(job).changes_data();
+    (changes && export.read_only).then(|| {
+        unmet(job, "rw", "is read-only, and the job writes")
+            .help("use rw=read or rw=randread, or have the server permit writes")
+    })
+}
+
+fn too_long(job: &Job, export: &RemoteExport) -> Option<Problem> {
     let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);
     let read = if direction.reads() { sizes.read.max() } else { 0 };
     let longest = read.max(if direction.writes() { sizes.write.max() } else { 0 });
     let most = export.max_request_bytes;
-    let what =
-        || format!("takes requests of at most {most} bytes, and blocks have {longest}\nhelp: use bs={most} or less");
-    (longest > most).then(|| ("bs", what()))
+    (longest > most).then(|| {
+        unmet(job, "bs", format_args!("takes requests of at most {most} bytes, and blocks have {longest}"))
+            .help(format!("use bs={most} or less"))
+    })
 }
 
-fn durable(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
+fn durable(job: &Job, export: &RemoteExport) -> Option<Problem> {
     let asked = job.files.open_sync != OpenSync::None && job.pattern.direction.writes();
-    let what = "cannot make single writes durable (NBD_CMD_FLAG_FUA)\nhelp: use fsync=1 instead of sync=";
-    (asked && !export.durable_writes).then(|| ("sync", what.to_owned()))
+    (asked && !export.durable_writes).then(|| {
+        unmet(job, "sync", "cannot make single writes durable (NBD_CMD_FLAG_FUA)").help("use fsync=1 instead of sync=")
+    })
 }
 
-fn too_large(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
+fn too_large(job: &Job, export: &RemoteExport) -> Option<Problem> {
     let Some(Size::Bytes(size)) = job.extent.size else { return None };
     let offset = if let Size::Bytes(offset) = job.extent.offset { offset.get() } else { 0 };
     let rest = export.bytes.saturating_sub(offset);
-    let what = || {
-        let (bytes, size) = (grouped(export.bytes), grouped(size.get()));
-        format!(
-            "has {bytes} bytes, and {size} are needed from offset {}\nhelp: use size={rest} or less",
-            grouped(offset)
-        )
-    };
-    (size.get() > rest).then(|| ("size", what()))
+    (size.get() > rest).then(|| {
+        let (bytes, size, offset) = (grouped(export.bytes), grouped(size.get()), grouped(offset));
+        unmet(job, "size", format_args!("has {bytes} bytes, and {size} are needed from offset {offset}"))
+            .help(format!("use size={rest} or less"))
+    })
 }
 
-fn unaligned(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
+fn unaligned(job: &Job, export: &RemoteExport) -> Option<Problem> {
     let (unit, least) = (block_unit(job), export.min_block_bytes);
     let option = if job.replay.is_some() { "replay_align" } else { "bs" };
-    let what = || {
-        format!("takes multiples of {least} bytes, and {unit} is none\nhelp: use {option}={least} or a multiple of it")
+    (!unit.is_multiple_of(least)).then(|| {
+        unmet(job, option, format_args!("takes multiples of {least} bytes, and {unit} is none"))
+            .help(format!("use {option}={least} or a multiple of it"))
+    })
+}
+
+fn trims(job: &Job, export: &RemoteExport) -> Option<Problem> {
+    let (option, instead) = if job.replay.is_some() {
+        ("replay_skip", "replay_skip=trim")
+    } else {
+        (if job.pattern.direction.trims() { "rw" } else { "trim_percentage" }, "another rw")
     };
-    (!unit.is_multiple_of(least)).then(|| (option, what()))
+    (Operations::of(job).trim && !export.trims).then(|| {
+        unmet(job, option, "cannot trim (NBD_CMD_TRIM)").help(format!("use {instead}, or have the server permit it"))
+    })
 }
 
-fn trims(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
-    let what = "cannot trim (NBD_CMD_TRIM)\nhelp: use another rw, or have the server permit it";
-    if job.replay.is_some() {
-        let what = "cannot trim (NBD_CMD_TRIM)\nhelp: use replay_skip=trim, or have the server permit it";
-        return (Operations::of(job).trim && !export.trims).then(|| ("replay_skip", what.to_owned()));
+fn flushes(job: &Job, export: &RemoteExport) -> Option<Problem> {
+    if export.flushes {
+        return None;
     }
-    let option = if job.pattern.direction.trims() { "rw" } else { "trim_percentage" };
-    (Operations::of(job).trim && !export.trims).then(|| (option, what.to_owned()))
-}
-
-fn flushes(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
+    let unmet = |option| unmet(job, option, "cannot be flushed (NBD_CMD_FLUSH)");
     let syncs = job.replay.as_ref().and_then(|replay| replay.facts.as_ref()).is_some_and(|facts| facts.syncs > 0);
-    if syncs && !export.flushes {
-        let what = "cannot be flushed (NBD_CMD_FLUSH)\nhelp: use replay_skip=sync";
-        return Some(("replay_skip", what.to_owned()));
+    if syncs {
+        return Some(unmet("replay_skip").help("use replay_skip=sync"));
     }
     let sync = &job.sync;
     let asked = [
@@ -117,6 +125,6 @@ fn flushes(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
         ("sync_file_range", sync.range.writes > 0),
         ("fsync_on_close", sync.fsync_on_close),
     ];
-    let (option, _) = asked.into_iter().find(|(_, asked)| *asked && !export.flushes)?;
-    Some((option, format!("cannot be flushed (NBD_CMD_FLUSH)\nhelp: leave {option} out")))
+    let (option, _) = asked.into_iter().find(|(_, asked)| *asked)?;
+    Some(unmet(option).help(format!("leave {option} out")))
 }

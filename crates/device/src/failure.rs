@@ -4,20 +4,21 @@ use drive::{FailureCause, OperationFailure};
 use job::{EngineKind, NameAction, NameCall};
 use runner::WorkerPlan;
 use rustix::io::Errno;
-use units::OpKind;
+use units::{OpKind, Problem, ProblemCode};
 use workload::Decision;
 
 use crate::device_state;
 
 /// Describes a failed operation.
 #[must_use]
-pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: EngineKind) -> String {
+pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: EngineKind) -> Problem {
     if let Some(detail) = &failure.detail {
         return detail.clone();
     }
     let decision = &failure.decision;
     let path = worker.files.files.get(decision.file as usize).map_or("the target", |file| file.path.as_str());
     let place = place(decision, path, engine);
+    let problem = |what: String| Problem::error(ProblemCode::Operation, what);
     match &failure.cause {
         FailureCause::Errno(errno) => {
             let reason = std::io::Error::from_raw_os_error(*errno);
@@ -31,17 +32,16 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: EngineKi
                 EngineKind::E4defrag => remedy_of_exchange(errno),
                 _ => device_state::remedy(path, decision.kind).or_else(|| remedy(decision.kind, errno)),
             };
-            let remedy = known.map(|remedy| format!("\nhelp: {remedy}"));
-            format!("{place} failed: {reason}{}", remedy.unwrap_or_default())
+            problem(format!("{place} failed: {reason}")).maybe_help(known.map(str::to_owned))
         }
         FailureCause::EndOfFile => {
             let state = if engine.is_remote() { None } else { device_state::remedy(path, decision.kind) };
             let remedy = state.unwrap_or("use a smaller size or offset");
-            format!("{place} failed: it lies at or beyond the end\nhelp: {remedy}")
+            problem(format!("{place} failed: it lies at or beyond the end")).help(remedy)
         }
-        FailureCause::Mismatch(mismatch) => format!("verification of {path} failed: {mismatch}"),
+        FailureCause::Mismatch(mismatch) => problem(format!("verification of {path} failed: {mismatch}")),
         FailureCause::TooSlow { latency, most } => {
-            format!("{place} took {latency}, and max_latency is {most}")
+            problem(format!("{place} took {latency}, and max_latency is {most}"))
         }
         FailureCause::BelowRate { floor, measured, is_bytes } => {
             let (option, unit) = if *is_bytes { ("rate_min", "B/s") } else { ("rate_iops_min", "IOPS") };
@@ -52,17 +52,18 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: EngineKi
                     "writes"
                 }
             };
-            format!("{kind} fell to {measured} {unit}, and {option} is {floor} {unit}")
+            problem(format!("{kind} fell to {measured} {unit}, and {option} is {floor} {unit}"))
         }
     }
 }
 
 /// Describes an operation that failed for a reason that a SCSI disk gives.
-pub(crate) fn of_disk(failure: &OperationFailure, worker: &WorkerPlan, engine: EngineKind, reason: &str) -> String {
+pub(crate) fn of_disk(failure: &OperationFailure, worker: &WorkerPlan, engine: EngineKind, reason: &str) -> Problem {
     let decision = &failure.decision;
     let path = worker.files.files.get(decision.file as usize).map_or("the target", |file| file.path.as_str());
     let place = place(decision, path, engine);
-    format!("{place} failed: {reason}\nhelp: see the kernel's log (dmesg) and the state of the device (sg_logs)")
+    Problem::error(ProblemCode::Operation, format!("{place} failed: {reason}"))
+        .help("see the kernel's log (dmesg) and the state of the device (sg_logs)")
 }
 
 /// Returns the remedy for an NVMe command that failed.

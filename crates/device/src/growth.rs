@@ -4,13 +4,14 @@ use engine::files::{self, FileLayout};
 use engine::gate::{Denied, WriteGate};
 use job::Plan;
 use runner::{FileGrowth, WorkerPlan};
+use units::{Problem, ProblemCode};
 use workload::PlannedFile;
 
 /// Returns the growth of files by their layouts, and the error if there is not enough free space for the files and
 /// their writes.
-pub fn of(layouts: &[FileLayout]) -> (Vec<FileGrowth>, Option<String>) {
+pub fn of(layouts: &[FileLayout]) -> (Vec<FileGrowth>, Option<Problem>) {
     let growths = files::growths(layouts);
-    let refusal = files::check_room(layouts, &growths).err().map(|error| error.to_string());
+    let refusal = files::check_room(layouts, &growths).err().map(Problem::from);
     let growth = |(layout, growth): (&FileLayout, &Result<files::Growth, engine::Error>)| {
         let from = growth.as_ref().ok().and_then(|growth| growth.from);
         let grows = from.is_none_or(|from| from < layout.bytes);
@@ -22,12 +23,13 @@ pub fn of(layouts: &[FileLayout]) -> (Vec<FileGrowth>, Option<String>) {
 }
 
 /// Returns the refusals for growths that `--readonly` forbids, which are all of them.
-pub fn readonly_refusals(growths: &[FileGrowth]) -> Vec<String> {
-    growths.iter().map(|growth| format!("{}, and --readonly forbids it", growth.description())).collect()
+pub fn readonly_refusals(growths: &[FileGrowth]) -> Vec<Problem> {
+    let forbidden = |growth: &FileGrowth| format!("{}, and --readonly forbids it", growth.description());
+    growths.iter().map(|growth| Problem::error(ProblemCode::Unfit, forbidden(growth))).collect()
 }
 
 /// Returns the refusals for files that `allow_file_create=0` forbids to create or extend.
-pub fn creation_refusals(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
+pub fn creation_refusals(plan: &Plan, workers: &[WorkerPlan]) -> Vec<Problem> {
     let forbids = |worker: &&WorkerPlan| {
         let job = &plan.jobs[worker.job];
         let engine = job.engine.kind;
@@ -37,7 +39,7 @@ pub fn creation_refusals(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
         let name = plan.jobs[worker.job].name.clone();
         let refusal = move |file: &PlannedFile| {
             let (path, needed) = (&file.path, file.needed);
-            let problem = match file.existing {
+            let what = match file.existing {
                 None => format!("{path} does not exist, and allow_file_create=0 forbids to make it"),
                 Some(fact) if !fact.block_device && fact.size < needed => {
                     let size = fact.size;
@@ -45,7 +47,7 @@ pub fn creation_refusals(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
                 }
                 Some(_) => return None,
             };
-            Some(format!("{name}: {problem}"))
+            Some(Problem::error(ProblemCode::Unfit, format!("{name}: {what}")))
         };
         worker.files.files.iter().filter_map(refusal).collect::<Vec<_>>()
     };
@@ -54,25 +56,26 @@ pub fn creation_refusals(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
 
 /// Returns the refusals for growths that `fathom run` requires permission for: extending a file with data that is only
 /// read, and creating a file in place of a missing device.
-pub fn permission_refusals(growths: &[FileGrowth], gate: &WriteGate) -> Vec<String> {
+pub fn permission_refusals(growths: &[FileGrowth], gate: &WriteGate) -> Vec<Problem> {
     growths.iter().filter_map(|growth| permission_refusal(growth, gate)).collect()
 }
 
-fn permission_refusal(growth: &FileGrowth, gate: &WriteGate) -> Option<String> {
+fn permission_refusal(growth: &FileGrowth, gate: &WriteGate) -> Option<Problem> {
     let path = growth.path.display();
     match growth.from {
         None => match gate.check(&growth.path) {
-            Err(denied @ Denied::Refused(_)) => Some(denied.to_string()),
+            Err(denied @ Denied::Refused(_)) => Some(denied.into()),
             // The worker with this file reports the system's error.
             _ => None,
         },
-        Some(1..) if !growth.written && !gate.permits_overwrite(&growth.path) => Some(format!(
-            "{}, although the job only reads it\nhelp: give a size of at most what it has, name another file, or add \
-             --allow-overwrite={path}",
-            growth.description()
-        )),
+        Some(1..) if !growth.written && !gate.permits_overwrite(&growth.path) => Some(
+            Problem::error(ProblemCode::Overwrite, format!("{}, although the job only reads it", growth.description()))
+                .help(format!(
+                    "give a size of at most what it has, name another file, or add --allow-overwrite={path}"
+                )),
+        ),
         // The file is extended before the run, which is a write like any other.
-        Some(_) if !growth.written => gate.admit(&growth.path).err().map(|denied| denied.to_string()),
+        Some(_) if !growth.written => gate.admit(&growth.path).err().map(Problem::from),
         Some(_) => None,
     }
 }

@@ -3,6 +3,7 @@
 use engine::{IdleProfiler, WorkUnit};
 use job::IdleProfile;
 use record::IdlenessRecord;
+use units::Problem;
 
 /// Measures how idle the processors are, if that is asked for.
 #[derive(Debug)]
@@ -16,14 +17,14 @@ impl HostIdleness {
     /// # Errors
     ///
     /// Fails if the host starts no threads of idle priority.
-    pub fn begin(profile: Option<IdleProfile>) -> Result<Self, String> {
+    pub fn begin(profile: Option<IdleProfile>) -> Result<Self, Problem> {
         let running = match profile {
             Some(IdleProfile::System) => Some((IdleProfiler::start(), false)),
             Some(IdleProfile::Processors) => Some((IdleProfiler::start(), true)),
             Some(IdleProfile::Calibrate) | None => None,
         };
         let running = running.map(|(profiler, lists)| profiler.map(|profiler| (profiler, lists)));
-        Ok(Self { running: running.transpose().map_err(|error| format!("--idle-prof: {error}"))? })
+        Ok(Self { running: running.transpose().map_err(|error| Problem::from(error).of("--idle-prof"))? })
     }
 
     /// Ends the measurement and returns its result.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use engine::gate::note_input;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use units::Bytes;
+use units::{Bytes, ProblemCode};
 
 /// Maximum wait for a writer of a named pipe.
 const WRITER_WAIT: Duration = Duration::from_millis(500);
@@ -41,6 +41,15 @@ pub const RECORD: SizeLimit = SizeLimit { file: 256 << 20, stream: 32 << 20, is_
 pub const SMALL: SizeLimit = SizeLimit::bytes(1 << 20);
 /// The state of a suite.
 pub const STATE: SizeLimit = SizeLimit { is_protected: false, ..SizeLimit::bytes(64 << 20) };
+
+/// Returns `request` for errors of a wrong name, and the code of the host's errors for others.
+#[must_use]
+pub fn code_of(error: &io::Error, request: ProblemCode) -> ProblemCode {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::InvalidInput => request,
+        _ => ProblemCode::File,
+    }
+}
 
 /// Reads a file, or standard input for `-`.
 ///

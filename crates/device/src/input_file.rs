@@ -1,13 +1,10 @@
 //! Reads input files of commands: records, and output of fio and iostat.
 
 use std::ffi::OsStr;
-use std::io::ErrorKind::{InvalidInput, IsADirectory, NotFound};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use engine::describe;
-use runner::problems::command_line_place;
-use units::{Problem, ProblemCode};
+use units::{Place, Problem, ProblemCode};
 
 use crate::input;
 
@@ -37,48 +34,22 @@ pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// An input that cannot be read.
-#[derive(Debug)]
-pub struct UnreadableInput {
-    /// The problem, with a place on the command line and a remedy.
-    pub diagnostic: Box<Problem>,
-    /// Whether the name is wrong, rather than the host failing.
-    pub usage: bool,
-}
-
-impl UnreadableInput {
-    /// Returns the error of an argument that names no run.
-    #[must_use]
-    pub fn unknown(path: &Path, problem: String) -> Self {
-        Self { diagnostic: unreadable(path, problem, "give a file or a saved run"), usage: true }
-    }
-
-    /// Returns the error on one line.
-    #[must_use]
-    pub fn line(&self, name: &str) -> String {
-        let remedy = self.diagnostic.help.as_deref().unwrap_or("give another file");
-        format!("{name}: {}\nhelp: {remedy}", self.diagnostic.what)
-    }
-}
-
 /// Reads an input.
 ///
 /// # Errors
 ///
 /// Fails if the file cannot be read or is too large.
-pub fn bytes(path: &Path) -> Result<Vec<u8>, UnreadableInput> {
+pub fn bytes(path: &Path) -> Result<Vec<u8>, Problem> {
     input::read(path, input::RECORD).map_err(|error| {
-        let usage = matches!(error.kind(), NotFound | IsADirectory | InvalidInput);
-        let remedy = "give a record, fio's output, or that of `iostat -x`; `-` is standard input";
-        UnreadableInput { diagnostic: unreadable(path, describe(&error), remedy), usage }
+        let text = path.display().to_string();
+        let place = Place::on_command_line(text.clone(), 1, text.chars().count());
+        let problem = Problem::error(input::code_of(&error, ProblemCode::UnreadableInput), error.to_string());
+        let known = engine::remedy(&error).map(str::to_owned);
+        problem
+            .at(place)
+            .maybe_help(known)
+            .also_help("give a record, fio's output, or that of `iostat -x`; `-` is standard input")
     })
-}
-
-fn unreadable(path: &Path, message: String, remedy: &str) -> Box<Problem> {
-    let text = path.display().to_string();
-    let length = text.chars().count();
-    let place = command_line_place(text, 1, length);
-    Box::new(Problem::error(ProblemCode::UnreadableInput, message).at(place).help(remedy))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use engine::gate::{Existing, create_output};
 use job::Job;
 use runner::WorkerPlan;
 use trace::{TraceExport, TraceFormat, TraceInfo, TraceRequest};
-use units::Nanos;
+use units::{Nanos, Problem, ProblemCode};
 use workload::Decision;
 
 /// Bytes that are collected before they are written.
@@ -37,10 +37,10 @@ pub(crate) fn path(worker_plan: &WorkerPlan, job: &Job) -> Option<String> {
 
 impl OperationLog {
     /// Creates the log of a worker; `None` if its job has none.
-    pub(crate) fn create(worker_plan: &WorkerPlan, job: &Job) -> Result<Option<Box<Self>>, String> {
+    pub(crate) fn create(worker_plan: &WorkerPlan, job: &Job) -> Result<Option<Box<Self>>, Problem> {
         let Some(path) = path(worker_plan, job) else { return Ok(None) };
-        let file =
-            create_output(Path::new(&path), Existing::Replace).map_err(|denied| format!("write_iolog: {denied}"))?;
+        let file = create_output(Path::new(&path), Existing::Replace)
+            .map_err(|denied| Problem::from(denied).of("write_iolog"))?;
         // As in fio: paths as they are given, and objects without their host.
         let is_of_objects = job.engine.kind.is_of_objects();
         let name = |path: &str| if is_of_objects { job.engine.objects.path(path).to_owned() } else { path.to_owned() };
@@ -80,13 +80,14 @@ impl OperationRecorder for OperationLog {
         }
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), String> {
+    fn finish(mut self: Box<Self>) -> Result<(), Problem> {
         let export = std::mem::replace(&mut self.export, TraceExport::new(TraceFormat::FioIolog3, &self.info));
         export.finish(&self.info, &mut self.output);
         self.write();
         match self.failed {
             None => Ok(()),
-            Some(error) => Err(format!("write {}: {error}\nhelp: free space there, or name another file", self.path)),
+            Some(error) => Err(Problem::error(ProblemCode::File, format!("write {}: {error}", self.path))
+                .help("free space there, or name another file")),
         }
     }
 }

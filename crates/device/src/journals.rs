@@ -33,7 +33,7 @@ impl RequestJournals {
                 (one.kind, one.file, one.offset) == (decision.kind, decision.file, decision.offset)
             };
             if let Some(request) = known.find(is_it) {
-                failure.detail = Some(request.text);
+                failure.detail = Some(request.problem);
             }
         }
     }

@@ -8,6 +8,7 @@ use engine::files::{FileLayout, Laid, LayoutContent, LayoutProgress, lay_out};
 use engine::gate::WriteGate;
 use job::{EngineKind, Fallocate, Job, NameAction, NameCall, Plan};
 use runner::{Seeds, WorkerPlan};
+use units::{Problem, ProblemCode};
 use workload::{FilePlan, Operations, PlannedFile};
 
 use crate::safety;
@@ -109,13 +110,14 @@ impl LaidFiles {
     /// ends.
     pub fn into_failed(mut self) -> FailedFiles {
         for layout in self.elsewhere {
+            let path = layout.path.display();
+            let what = format!("cannot lay out {path}: the run ended while another rank was laying it out");
             let error = engine::Error {
                 kind: engine::ErrorKind::File,
-                operation: "lay out",
-                place: layout.path.display().to_string(),
-                reason: "the run ended while another rank was laying it out".to_owned(),
+                problem: Box::new(
+                    Problem::error(ProblemCode::Device, what).help("see the messages of the other ranks"),
+                ),
                 errno: None,
-                remedy: Some("see the messages of the other ranks".to_owned()),
             };
             self.failed.insert(layout.path, error);
         }

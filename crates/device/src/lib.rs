@@ -41,7 +41,6 @@ mod stall;
 pub mod state_file;
 pub mod stuck;
 pub mod trace_copy;
-mod trace_file_error;
 pub mod trace_files;
 mod traces;
 pub mod verify_files;
@@ -57,7 +56,6 @@ pub use host_stats::{host, local_time, unix_ms};
 pub use idleness::{HostIdleness, calibrated_idleness};
 pub use network::link_of_targets;
 pub use runner::DeviceRunner;
-pub use trace_file_error::TraceFileError;
 pub use traces::{HostTraces, merge_only};
 
 /// Asks users to report a panic, below its message.

@@ -17,7 +17,7 @@ use job::{
     ScsiWriteCommand, WriteHint,
 };
 use runner::{WorkerError, WorkerPlan, policy};
-use units::CallKind;
+use units::{CallKind, Problem, ProblemCode};
 use workload::{FileExtent, Issuer, Operations, PlannedFile};
 
 use crate::attributes::stream_path;
@@ -72,7 +72,7 @@ pub(crate) fn open(
         in_call.leave();
         let file = file.map_err(|error| worker_error(&error))?;
         if access.direct {
-            file.check_block(policy::block_unit(job)).map_err(|error| unaligned(job, error))?;
+            file.check_block(policy::block_unit(job)).map_err(|error| unaligned(job, &error))?;
         }
         prepare_cache(&file, planned.extent, job, stop).map_err(|error| worker_error(&error))?;
         if limited {
@@ -153,10 +153,12 @@ pub(crate) fn names(
 }
 
 /// Returns the error of a job whose blocks are not those of its target. The offsets of a trace can be aligned to them.
-fn unaligned(job: &Job, error: engine::Error) -> WorkerError {
-    let remedy = "write replay_align=4k, or direct=0 to replay through the page cache";
-    let remedy = if job.replay.is_some() { Some(remedy.to_owned()) } else { error.remedy };
-    worker_error(&engine::Error { remedy, ..error })
+fn unaligned(job: &Job, error: &engine::Error) -> WorkerError {
+    let mut failed = worker_error(error);
+    if job.replay.is_some() {
+        failed.problem.help = Some("write replay_align=4k, or direct=0 to replay through the page cache".to_owned());
+    }
+    failed
 }
 
 /// Returns what a worker's target is opened with: its engine, and what it works on other than open files.
@@ -191,13 +193,14 @@ pub(crate) fn peer(worker_plan: &WorkerPlan, job: &Job) -> Option<NetworkPeer> {
     NetworkPeer::of(&job.engine, worker_plan.clone, only_reads, job.verify.method.is_some())
 }
 
-/// Returns the jobs that listen on all addresses of the host, a line each.
-pub fn listeners(plan: &Plan, workers: &[WorkerPlan]) -> impl Iterator<Item = String> {
+/// Returns the problems of jobs that listen on all addresses of the host.
+pub fn listeners(plan: &Plan, workers: &[WorkerPlan]) -> impl Iterator<Item = Problem> {
     workers.chunk_by(|a, b| a.job == b.job).filter_map(|clones| {
         let job = &plan.jobs[clones[0].job];
         let peer = peer(&clones[0], job).filter(NetworkPeer::listens_on_all_addresses)?;
-        let port = peer.port;
-        Some(format!("job {} listens on all addresses of this host, at port {port}: any host may connect", job.name))
+        let (name, port) = (&job.name, peer.port);
+        let what = format!("job {name} listens on all addresses of this host, at port {port}: any host may connect");
+        Some(Problem::error(ProblemCode::Network, what))
     })
 }
 
@@ -236,9 +239,8 @@ fn disks(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<Vec<
         let end = planned.extent.start.saturating_add(planned.extent.length);
         if end > device.bytes() {
             let (path, bytes) = (planned.path.as_str(), device.bytes());
-            return Err(WorkerError::new(format!(
-                "{path} has {bytes} bytes by READ CAPACITY, and the job uses {end}\nhelp: use a smaller size or offset"
-            )));
+            let what = format!("{path} has {bytes} bytes by READ CAPACITY, and the job uses {end}");
+            return Err(Problem::error(ProblemCode::Device, what).help("use a smaller size or offset").into());
         }
         devices.push(device.into_disk());
     }
@@ -246,7 +248,7 @@ fn disks(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<Vec<
 }
 
 /// Returns how a job uses its namespaces, after reading the file of a placement scheme.
-fn nvme(job: &Job, most_bytes: u32, seed: u64) -> Result<NvmeUse, WorkerError> {
+fn nvme(job: &Job, most_bytes: u32, seed: u64) -> Result<NvmeUse, Problem> {
     let placement = &job.engine.nvme.placement;
     let scheme = placement
         .scheme
@@ -261,24 +263,23 @@ fn nvme(job: &Job, most_bytes: u32, seed: u64) -> Result<NvmeUse, WorkerError> {
     })
 }
 
-fn read_scheme(path: &str) -> Result<Vec<PlacementRange>, WorkerError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| WorkerError::new(format!("dp_scheme={path}: cannot read it: {}", engine::describe(&error))))?;
+fn read_scheme(path: &str) -> Result<Vec<PlacementRange>, Problem> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        engine::io_problem(ProblemCode::File, format_args!("dp_scheme={path}: cannot read it"), &error)
+    })?;
     parse_placement_scheme(&text).map_err(|line| {
         let shown = text.lines().nth(line - 1).unwrap_or_default();
-        WorkerError::new(format!(
-            "dp_scheme={path}: line {line} is no range of offsets: `{shown}`\nhelp: write start, end and index, as in \
-             `0, 1048576, 2`"
-        ))
+        let what = format!("dp_scheme={path}: line {line} is no range of offsets: `{shown}`");
+        Problem::error(ProblemCode::Placement, what).help("write start, end and index, as in `0, 1048576, 2`")
     })
 }
 
 /// Returns how a worker runs its program.
-fn program(worker_plan: &WorkerPlan, job: &Job, dialect: Dialect) -> Result<ProgramUse, WorkerError> {
+fn program(worker_plan: &WorkerPlan, job: &Job, dialect: Dialect) -> Result<ProgramUse, Problem> {
     let options = &job.engine.program;
     let open = |stream: &str| {
         create_output(Path::new(&stream_path(worker_plan, job, stream)), Existing::Replace)
-            .map_err(|denied| WorkerError::new(format!("std_redirect: {denied}")))
+            .map_err(|denied| Problem::from(denied).of("std_redirect"))
     };
     Ok(ProgramUse {
         arguments: options.words(&job.name, job.extent.runtime),

@@ -7,6 +7,7 @@ use engine::gate::{claim_output, owner_of_output};
 use job::{EngineKind, Plan, TraceMerge};
 use meter::LogKind;
 use runner::{LogPlan, PlannedLog, WorkerPlan};
+use units::{Problem, ProblemCode};
 
 use crate::attributes::{self, CommandTime};
 use crate::{iolog, safety, verify_files};
@@ -14,19 +15,19 @@ use crate::{iolog, safety, verify_files};
 /// Enters the outputs of a plan into the register, and returns a refusal for each that another output writes, or
 /// that the process reads or measures. Workers write the states of verification to `states`.
 #[must_use]
-pub fn refusals(plan: &Plan, workers: &[WorkerPlan], states: &Path) -> Vec<String> {
+pub fn refusals(plan: &Plan, workers: &[WorkerPlan], states: &Path) -> Vec<Problem> {
     let mut outputs = PlannedOutputs::of(plan);
     for worker in workers {
         outputs.add_worker(worker, states);
     }
     let refusal = |(path, owner): (String, String)| {
-        claim_output(Path::new(&path), &owner).err().map(|denied| format!("{owner}: {denied}"))
+        claim_output(Path::new(&path), &owner).err().map(|denied| denied.of_output(owner))
     };
     outputs.outputs.into_iter().filter_map(refusal).collect()
 }
 
 /// Returns a refusal for each file of a job that is an output. The gate refuses existing files of jobs that write.
-pub(crate) fn files_refused(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
+pub(crate) fn files_refused(plan: &Plan, workers: &[WorkerPlan]) -> Vec<Problem> {
     let mut files = BTreeSet::new();
     for worker in workers {
         let changes = safety::changes_targets(&plan.jobs[worker.job]);
@@ -35,9 +36,10 @@ pub(crate) fn files_refused(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> 
     }
     let refusal = |path: &str| {
         let owner = owner_of_output(Path::new(path))?;
-        Some(format!(
-            "{path}: it is a file of a job, and {owner} writes to it\nhelp: name another file for one of them"
-        ))
+        Some(
+            Problem::error(ProblemCode::Output, format!("{path}: it is a file of a job, and {owner} writes to it"))
+                .help("name another file for one of them"),
+        )
     };
     files.into_iter().filter_map(refusal).collect()
 }

@@ -15,31 +15,32 @@ pub(crate) fn resolve(plan: &mut Plan) -> Vec<Problem> {
     for job in &mut plan.jobs {
         let verified = insert(&mut job.verify.pattern);
         let written = job.payload.pattern.as_mut().map_or(Ok(()), insert);
-        problems.extend(verified.err().map(|problem| diagnostic(job, "verify_pattern", &problem)));
-        problems.extend(written.err().map(|problem| diagnostic(job, "buffer_pattern", &problem)));
+        problems.extend(verified.err().map(|problem| at_option(job, "verify_pattern", problem)));
+        problems.extend(written.err().map(|problem| at_option(job, "buffer_pattern", problem)));
     }
     problems
 }
 
-fn insert(pattern: &mut VerifyPattern) -> Result<(), String> {
+fn insert(pattern: &mut VerifyPattern) -> Result<(), Problem> {
     if pattern.files.is_empty() {
         return Ok(());
     }
     let contents: Result<Vec<_>, _> = pattern.files.iter().map(|(_, path)| content(path)).collect();
     pattern.insert_files(&contents?);
-    if pattern.bytes.is_empty() { Err("its files are empty".to_owned()) } else { Ok(()) }
+    if pattern.bytes.is_empty() { Err(Problem::error(ProblemCode::Pattern, "its files are empty")) } else { Ok(()) }
 }
 
 /// Reads as much of a file as fits into a pattern.
-fn content(path: &str) -> Result<Vec<u8>, String> {
+fn content(path: &str) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
     let file = input::open_file(Path::new(path));
     let read = file.and_then(|file| file.take(PATTERN_MAX_BYTES as u64).read_to_end(&mut bytes));
-    read.map(|_| bytes).map_err(|error| format!("{path} cannot be read: {error}"))
+    read.map(|_| bytes).map_err(|error| Problem::error(ProblemCode::Pattern, format!("{path} cannot be read: {error}")))
 }
 
-fn diagnostic(job: &Job, option: &str, problem: &str) -> Problem {
-    Problem::error(ProblemCode::Pattern, format!("{option}: {problem}"))
+fn at_option(job: &Job, option: &str, problem: Problem) -> Problem {
+    problem
+        .of(option)
         .at(job.origin.of(option).cloned())
         .help("name a file with at least one byte in single quotes, or write the bytes as `0x…` or \"text\"")
 }

@@ -11,12 +11,12 @@ use engine::gate::WriteGate;
 use engine::{InCall, MonotonicClock};
 use job::{DebugOptions, Dialect, Job, Plan};
 use runner::{
-    CompletedRun, EndedJobs, FileGrowth, InvalidJob, LogSink, Observer, PreparedRun, Preview, ProgressTracker,
-    RunContext, RunControl, RunCounters, RunError, RunOptions, RunState, Runner, Seeds, StageStart, SteadyStates,
-    WorkerPlan, WorkerResult, assemble, policy,
+    CompletedRun, EndedJobs, FileGrowth, LogSink, Observer, PreparedRun, Preview, ProgressTracker, RunContext,
+    RunControl, RunCounters, RunOptions, RunState, Runner, Seeds, StageStart, SteadyStates, WorkerPlan, WorkerResult,
+    assemble, policy,
 };
 use units::random::mix;
-use units::{Nanos, Problem};
+use units::{Nanos, Problem, ProblemClass, ProblemCode};
 use workload::Operations;
 
 use crate::control_groups::ControlGroups;
@@ -97,7 +97,7 @@ impl DeviceRunner {
         }
     }
 
-    fn expand(&self, plan: &Plan, seeds: Seeds) -> (Vec<WorkerPlan>, Vec<InvalidJob>) {
+    fn expand(&self, plan: &Plan, seeds: Seeds) -> (Vec<WorkerPlan>, Vec<Problem>) {
         runner::plan_workers(plan, self.dialect(), seeds, &HostEnvironment::new(self.dialect()))
     }
 
@@ -111,13 +111,13 @@ impl DeviceRunner {
         let plan = &self.with_contents_read(plan)?;
         let (workers, unrunnable) = self.expand(plan, seeds);
         if !unrunnable.is_empty() {
-            return Err(unrunnable.iter().map(|unrunnable| unrunnable.diagnostic(plan)).collect());
+            return Err(unrunnable);
         }
         let mut run = self.prepared(plan, seeds, workers, Vec::new(), Arc::clone(gate));
         if !gate.permits_any_peer() {
             let remedy =
                 "write `hostname` with an address of this host, such as 127.0.0.1, or add --insecure to permit it";
-            run.refusals.extend(opening::listeners(plan, &run.workers).map(|line| format!("{line}\nhelp: {remedy}")));
+            run.refusals.extend(opening::listeners(plan, &run.workers).map(|problem| problem.help(remedy)));
         }
         if files_are_final {
             run.refusals.extend(growth::creation_refusals(plan, &run.workers));
@@ -138,9 +138,8 @@ impl DeviceRunner {
     fn prepare_as_fio(&self, plan: &Plan, seeds: Seeds, ledger: Option<&Path>, readonly: bool) -> DeviceRun<'_> {
         let plan = match self.with_contents_read(plan) {
             Ok(plan) => plan,
-            Err(problems) => {
+            Err(refusals) => {
                 let gate = safety::gate_of_fio(plan, &[], ledger);
-                let refusals = problems.into_iter().map(|problem| problem.what).collect();
                 return self.prepared(plan, seeds, Vec::new(), refusals, gate);
             }
         };
@@ -148,10 +147,11 @@ impl DeviceRunner {
         // As in fio, also jobs whose engine transfers nothing.
         let is_refused = |job: &&Job| readonly && (safety::changes_targets(job) || Operations::of(job).writes());
         let writing = plan.jobs.iter().filter(is_refused);
-        let mut refusals: Vec<String> =
-            writing.map(|job| format!("job {} writes, and --readonly forbids it", job.name)).collect();
+        let forbidden = |job: &Job| format!("job {} writes, and --readonly forbids it", job.name);
+        let mut refusals: Vec<Problem> =
+            writing.map(|job| Problem::error(ProblemCode::Unfit, forbidden(job))).collect();
         let (workers, unrunnable) = self.expand(plan, seeds);
-        refusals.extend(unrunnable.iter().map(|one| format!("{}: {}", plan.jobs[one.job].name, one.error)));
+        refusals.extend(unrunnable);
         let gate = safety::gate_of_fio(plan, &workers, ledger);
         let mut run = self.prepared(plan, seeds, workers, refusals, gate);
         run.refusals.extend(growth::creation_refusals(plan, &run.workers));
@@ -166,7 +166,7 @@ impl DeviceRunner {
         plan: &Plan,
         seeds: Seeds,
         workers: Vec<WorkerPlan>,
-        mut refusals: Vec<String>,
+        mut refusals: Vec<Problem>,
         gate: Arc<WriteGate>,
     ) -> DeviceRun<'_> {
         refusals.extend(safety::check(plan, &workers, &gate));
@@ -206,8 +206,8 @@ struct DeviceRun<'a> {
     workers: Arc<[WorkerPlan]>,
     growths: Vec<FileGrowth>,
     /// The error if there is not enough free space for the files and their writes.
-    lack_of_space: Option<String>,
-    refusals: Vec<String>,
+    lack_of_space: Option<Problem>,
+    refusals: Vec<Problem>,
     gate: Arc<WriteGate>,
 }
 
@@ -230,7 +230,7 @@ impl PreparedRun for DeviceRun<'_> {
         &self.workers
     }
 
-    fn refusals(&self) -> &[String] {
+    fn refusals(&self) -> &[Problem] {
         &self.refusals
     }
 
@@ -246,9 +246,9 @@ impl PreparedRun for DeviceRun<'_> {
         options: &RunOptions,
         control: &dyn RunControl,
         observer: &mut dyn Observer,
-    ) -> Result<CompletedRun, RunError> {
+    ) -> Result<CompletedRun, Problem> {
         let started_unix_ms = unix_ms();
-        runner::write_merged_traces(&self.plan, &HostTraces).map_err(RunError)?;
+        runner::write_merged_traces(&self.plan, &HostTraces)?;
         engine::thread::raise_file_limit();
         self.gate.begin();
         self.runner.debug.planned(&self.plan, &self.workers);
@@ -284,7 +284,7 @@ impl PreparedRun for DeviceRun<'_> {
         journals.report(observer);
         let stats = self.inspect_again(stats, control);
         if let Err(problem) = self.record_in_gate(control) {
-            observer.note(&problem);
+            observer.note(&problem.what);
         }
         let signal = control.end();
         let is_cut_short = signal.is_some() || workers.iter().any(|one| !one.pending.is_empty());
@@ -295,11 +295,14 @@ impl PreparedRun for DeviceRun<'_> {
 }
 
 impl DeviceRun<'_> {
-    /// Adds the refusal for too little free space, and removes duplicates.
+    /// Adds the refusal for too little free space, and removes duplicates. Nothing has failed yet: the jobs do not fit.
     fn checked_for_space(mut self) -> Self {
         self.refusals.extend(self.lack_of_space.take());
         let mut known = BTreeSet::new();
-        self.refusals.retain(|refusal| known.insert(refusal.clone()));
+        self.refusals.retain(|refusal| known.insert(refusal.to_string()));
+        for refusal in self.refusals.iter_mut().filter(|refusal| refusal.code.class() == ProblemClass::Host) {
+            refusal.code = ProblemCode::Unfit;
+        }
         self
     }
 
@@ -344,7 +347,7 @@ impl DeviceRun<'_> {
     }
 
     /// Lays out the files together with the other ranks of the run, and returns those that could not be created.
-    fn lay_out_all(&self, control: &dyn RunControl, observer: &mut dyn Observer) -> Result<FailedFiles, RunError> {
+    fn lay_out_all(&self, control: &dyn RunControl, observer: &mut dyn Observer) -> Result<FailedFiles, Problem> {
         let layouts = layout::planned(&self.plan, &self.workers, self.seeds);
         let mut laid = self.lay_out(layouts, control, observer)?;
         let start = loop {
@@ -376,7 +379,7 @@ impl DeviceRun<'_> {
         layouts: Vec<FileLayout>,
         control: &dyn RunControl,
         observer: &mut dyn Observer,
-    ) -> Result<LaidFiles, RunError> {
+    ) -> Result<LaidFiles, Problem> {
         // A thread costs as much as the rest of a short run.
         if layouts.is_empty() {
             return Ok(LaidFiles::default());
@@ -400,30 +403,28 @@ impl DeviceRun<'_> {
             })
         };
         let made = run_detached(control, &mut tick, work);
-        made.unwrap_or_else(|why| Err(detached_error("lay out", last.as_deref(), &why)))
-            .map_err(|error| run_error(&error))
+        made.unwrap_or_else(|why| Err(detached_error("lay out", last.as_deref(), &why))).map_err(Problem::from)
     }
 
     /// Inspects the host before the run. A signal that arrives meanwhile ends the run itself.
-    fn inspect(&self, control: &dyn RunControl) -> Result<HostStats, RunError> {
+    fn inspect(&self, control: &dyn RunControl) -> Result<HostStats, Problem> {
         if !self.reaches_targets() {
             return Ok(HostStats::before(&self.plan, &self.workers));
         }
         let (plan, workers) = (Arc::clone(&self.plan), Arc::clone(&self.workers));
         let seen = run_detached(control, &mut || {}, move || HostStats::before(&plan, &workers));
-        seen.map_err(|why| run_error(&detached_error("look at", None, &why)))
+        seen.map_err(|why| detached_error("look at", None, &why).into())
     }
 
     /// Reads the zones of the devices, for jobs that work in them.
-    fn zones(&self, control: &dyn RunControl) -> Result<SharedZones, RunError> {
+    fn zones(&self, control: &dyn RunControl) -> Result<SharedZones, Problem> {
         if self.plan.jobs.iter().all(|job| job.pattern.zoned.is_none()) {
             return Ok(SharedZones::default());
         }
         let (plan, workers, dialect) = (Arc::clone(&self.plan), Arc::clone(&self.workers), self.runner.dialect());
         let read = move || SharedZones::of(&plan, &workers, &HostEnvironment::new(dialect));
         run_detached(control, &mut || {}, read)
-            .map_err(|why| run_error(&detached_error("read the zones of", None, &why)))?
-            .map_err(|error| RunError(error.to_string()))
+            .unwrap_or_else(|why| Err(detached_error("read the zones of", None, &why).into()))
     }
 
     /// Reports whether any job has a target that may hang.
@@ -448,7 +449,7 @@ impl DeviceRun<'_> {
     }
 
     /// Makes the gate record what the run left behind, so that the next run recognizes it.
-    fn record_in_gate(&self, control: &dyn RunControl) -> Result<(), String> {
+    fn record_in_gate(&self, control: &dyn RunControl) -> Result<(), Problem> {
         if stuck::is_stuck() || control.is_urgent() {
             self.gate.abandon();
             return Ok(());
@@ -463,10 +464,11 @@ impl DeviceRun<'_> {
                 DetachedError::NoThread(error) => format!("no thread can be started: {error}"),
                 DetachedError::GivenUp => "a file or device did not answer in time".to_owned(),
             };
-            format!(
+            let what = format!(
                 "cannot record what the run wrote: {why}; if the next run refuses it, permit it with \
                  --allow-overwrite=FILE or --allow-destroy=DEVICE"
-            )
+            );
+            Problem::error(ProblemCode::Host, what)
         })
     }
 }
@@ -474,10 +476,6 @@ impl DeviceRun<'_> {
 /// Returns the time limit for inspecting the targets after a run.
 fn inspection_timeout(control: &dyn RunControl) -> Duration {
     control.grace().max(MIN_INSPECTION_TIMEOUT)
-}
-
-fn run_error(error: &engine::Error) -> RunError {
-    RunError(error.to_string())
 }
 
 /// Draws a random number to mark the blocks of verified writes. It is independent of the seed, because a run must not
@@ -506,7 +504,8 @@ fn detached_error(operation: &'static str, path: Option<&Path>, why: &DetachedEr
             "raise the limits of processes and memory (ulimit -u, -v)",
         ),
     };
-    engine::Error { kind, place, operation, reason, errno, remedy: Some(remedy.to_owned()) }
+    let problem = Problem::error(ProblemCode::Device, format!("cannot {operation} {place}: {reason}")).help(remedy);
+    engine::Error { kind, problem: Box::new(problem), errno }
 }
 
 /// Interval of progress reports.
@@ -535,7 +534,7 @@ impl Supervisor<'_> {
     fn report_failure(&mut self, one: &WorkerResult) {
         let job = &self.context.plan.jobs[self.context.workers[one.number].job];
         if let Some(error) = &one.error {
-            self.observer.note(&format!("{}: {}", job.name, error.text));
+            self.observer.note(&format!("{}: {}", job.name, error.problem.what));
         }
     }
 

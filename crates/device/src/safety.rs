@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use units::Problem;
 
 use engine::gate::{Denied, FileIdentity, Permissions, Sharing, WriteGate, note_input};
 use engine::thread::on_all_processors;
@@ -34,14 +35,14 @@ fn open(permissions: Permissions, ledger: Option<&Path>) -> Arc<WriteGate> {
     Arc::new(WriteGate::new(permissions, ledger))
 }
 
-/// Returns the reasons against a run, one line each; none if it may begin. The gate holds what it admits.
-pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<String> {
+/// Returns the reasons against a run; none if it may begin. The gate holds what it admits.
+pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<Problem> {
     note_targets(plan, workers);
     let targets = written(plan, workers);
     let ask = |target: &WrittenTarget<'_>| {
         let path = Path::new(target.path);
         let admitted = admit_by_engine(gate, target.path, target.engine).unwrap_or_else(|| admit(gate, path));
-        admitted.err().map(|denied| denied.to_string())
+        admitted.err().map(Problem::from)
     };
     // Admissions wait for each other, but files that do not exist yet need none.
     let (missing, existing): (Vec<_>, Vec<_>) = targets.into_iter().partition(|target| target.is_missing);
@@ -49,7 +50,7 @@ pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<Strin
     refusals.extend(existing.iter().map(ask).zip(&existing));
     refusals.sort_by_key(|(_, target)| target.path);
     let of_donors = donors(plan, workers).into_iter().map(|donor| admit(gate, Path::new(&donor)));
-    let of_donors = of_donors.filter_map(|admitted| admitted.err().map(|denied| denied.to_string()));
+    let of_donors = of_donors.filter_map(|admitted| admitted.err().map(Problem::from));
     refusals.into_iter().filter_map(|(refusal, _)| refusal).chain(of_donors).collect()
 }
 

@@ -59,5 +59,5 @@ pub(crate) struct SharedRun {
 
 /// Returns the error of a worker whose target could not be used.
 pub(crate) fn worker_error(error: &engine::Error) -> WorkerError {
-    WorkerError::with_errno(error.to_string(), error.errno)
+    WorkerError::new((*error.problem).clone(), error.errno)
 }

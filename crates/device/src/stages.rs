@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use drive::{Ending, Stop};
 use engine::MonotonicClock;
 use job::{EngineKind, Job, Plan};
-use runner::{EndedJobs, PendingOperation, StageStart, WorkerError, WorkerPlan, WorkerResult, policy};
-use units::{CallKind, Nanos};
+use runner::{EndedJobs, PendingOperation, StageStart, WorkerPlan, WorkerResult, policy};
+use units::{CallKind, Nanos, Problem, ProblemCode};
 
 use crate::shared_run::SharedRun;
 use crate::stall::{DeviceActivity, Devices, StalledWorker};
@@ -252,7 +252,11 @@ impl RunStage {
             let thread = std::thread::Builder::new().stack_size(STACK_BYTES).name(name);
             match thread.spawn(move || stage_of_thread.work(index, &sender)) {
                 Ok(_) => stage.running.push(RunningWorker::new(self, index)),
-                Err(error) => finished.push(failed_to_start(worker, format!("cannot start a thread: {error}\nhelp: use a smaller numjobs, or raise the limits of processes and memory (ulimit -u, -v)"))),
+                Err(error) => {
+                    let problem = Problem::error(ProblemCode::Host, format!("cannot start a thread: {error}"))
+                        .help("use a smaller numjobs, or raise the limits of processes and memory (ulimit -u, -v)");
+                    finished.push(WorkerResult::not_started(worker.number, problem.into()));
+                }
             }
         }
     }
@@ -276,7 +280,10 @@ impl RunStage {
             // The published part of its results remains valid.
             WorkerResult {
                 summary: shared.counters.summary(worker.number).unwrap_or_default(),
-                ..failed_to_start(worker, crate::BUG_REPORT.to_owned())
+                ..WorkerResult::not_started(
+                    worker.number,
+                    Problem::error(ProblemCode::Operation, crate::BUG_REPORT).into(),
+                )
             }
         });
         let _ = sender.send(Message::Finished(Box::new(finished)));
@@ -559,10 +566,6 @@ impl RunningWorker {
 /// Converts a duration; one that is too long becomes the longest.
 pub(crate) fn nanos(duration: Duration) -> Nanos {
     Nanos::new(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
-}
-
-fn failed_to_start(worker: &WorkerPlan, text: String) -> WorkerResult {
-    WorkerResult { number: worker.number, error: Some(WorkerError::new(text)), ..WorkerResult::default() }
 }
 
 #[cfg(test)]

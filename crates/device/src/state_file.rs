@@ -4,8 +4,9 @@ use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use engine::describe;
 use engine::gate::{Existing, create_output};
+use engine::io_problem;
+use units::{Problem, ProblemCode};
 
 use crate::input;
 
@@ -13,16 +14,14 @@ use crate::input;
 ///
 /// # Errors
 ///
-/// Returns why it cannot be read and, after `help: `, what to do.
-pub fn read(path: &Path) -> Result<Option<String>, String> {
+/// Returns why it cannot be read, with what to do.
+pub fn read(path: &Path) -> Result<Option<String>, Problem> {
     match input::read_text(path, input::STATE) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(format!(
-            "the state {} cannot be read: {}\nhelp: give another file with --state, or start again with --restart",
-            path.display(),
-            describe(&error)
-        )),
+        Err(error) => {
+            Err(cannot("read", path, &error).also_help("give another file with --state, or start again with --restart"))
+        }
     }
 }
 
@@ -30,8 +29,8 @@ pub fn read(path: &Path) -> Result<Option<String>, String> {
 ///
 /// # Errors
 ///
-/// Returns why it cannot be written and, after `help: `, what to do.
-pub fn replace(path: &Path, text: &str) -> Result<(), String> {
+/// Returns why it cannot be written, with what to do.
+pub fn replace(path: &Path, text: &str) -> Result<(), Problem> {
     let new = hidden_sibling(path, "new");
     let write = || {
         let mut file = create_output(&new, Existing::Replace)?;
@@ -40,13 +39,13 @@ pub fn replace(path: &Path, text: &str) -> Result<(), String> {
         file.sync_all()?;
         std::fs::rename(&new, path)
     };
-    write().map_err(|error| {
-        format!(
-            "the state {} cannot be written: {}\nhelp: give another file with --state",
-            path.display(),
-            describe(&error)
-        )
-    })
+    write().map_err(|error| cannot("written", path, &error).also_help(OTHER_FILE))
+}
+
+const OTHER_FILE: &str = "give another file with --state";
+
+fn cannot(doing: &str, state: &Path, error: &std::io::Error) -> Problem {
+    io_problem(ProblemCode::File, format_args!("the state {} cannot be {doing}", state.display()), error)
 }
 
 /// Exclusive lock of a state, held until dropped.
@@ -62,22 +61,16 @@ impl StateLock {
     /// # Errors
     ///
     /// Fails if another process holds the lock, or the file of the lock cannot be created.
-    pub fn acquire(state: &Path) -> Result<Self, String> {
+    pub fn acquire(state: &Path) -> Result<Self, Problem> {
         let path = hidden_sibling(state, "lock");
-        let cannot = |error: &std::io::Error| {
-            format!(
-                "the state {} cannot be locked: {}\nhelp: give another file with --state",
-                state.display(),
-                describe(error)
-            )
-        };
+        let cannot = |error: &std::io::Error| cannot("locked", state, error).also_help(OTHER_FILE);
         let file = create_output(&path, Existing::Replace).map_err(|denied| cannot(&denied.into()))?;
         match file.try_lock() {
             Ok(()) => Ok(Self { path, _file: file }),
-            Err(TryLockError::WouldBlock) => Err(format!(
-                "another fathom process uses the state {}\nhelp: wait for it, or give another file with --state",
-                state.display()
-            )),
+            Err(TryLockError::WouldBlock) => {
+                let what = format!("another fathom process uses the state {}", state.display());
+                Err(Problem::error(ProblemCode::File, what).help("wait for it, or give another file with --state"))
+            }
             Err(TryLockError::Error(error)) => Err(cannot(&error)),
         }
     }

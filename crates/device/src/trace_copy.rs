@@ -3,11 +3,9 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use engine::describe;
 use engine::gate::{ResultFile, ResultStream};
 use trace::{TraceCondition, TraceCopy, TraceExport, TraceFormat, TraceInfo, TraceRequest};
-
-use crate::trace_file_error::TraceFileError;
+use units::{Problem, ProblemCode};
 
 /// Number of bytes that are written at a time.
 const PIECE_BYTES: usize = 1 << 18;
@@ -37,7 +35,7 @@ const REPORTS: [&str; 4] = ["json", "html", "md", "txt"];
 pub fn open_copies(
     outputs: &[PathBuf],
     export: Option<TraceFormat>,
-) -> Result<(Vec<PathBuf>, Vec<TraceCopyFile>), String> {
+) -> Result<(Vec<PathBuf>, Vec<TraceCopyFile>), Problem> {
     let (mut reports, mut copies) = (Vec::new(), Vec::new());
     for path in outputs {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
@@ -47,7 +45,8 @@ pub fn open_copies(
             None if !REPORTS.contains(&ending) => {
                 let help = "use .json .html .md .txt for a report, .trace for a copy, or --export FORMAT for a copy in \
                             another format";
-                return Err(format!("--output {}: unknown file ending\nhelp: {help}", path.display()));
+                let what = format!("--output {}: unknown file ending", path.display());
+                return Err(Problem::error(ProblemCode::Output, what).help(help));
             }
             None => reports.push(path.clone()),
         }
@@ -56,7 +55,8 @@ pub fn open_copies(
         None => Ok((reports, copies)),
         Some(format) => {
             let help = "add -o FILE, with an ending other than .json .html .md .txt .trace";
-            Err(format!("--export {}: there is no output for it\nhelp: {help}", format.name()))
+            let what = format!("--export {}: there is no output for it", format.name());
+            Err(Problem::error(ProblemCode::Output, what).help(help))
         }
     }
 }
@@ -67,8 +67,9 @@ impl TraceCopyFile {
     /// # Errors
     ///
     /// Returns why not, with a remedy.
-    fn open(path: &Path, format: TraceFormat) -> Result<Self, String> {
-        let file = ResultFile::open(path).map_err(|denied| format!("--output {}: {denied}", path.display()))?;
+    fn open(path: &Path, format: TraceFormat) -> Result<Self, Problem> {
+        let file =
+            ResultFile::open(path).map_err(|denied| denied.of_output(format_args!("--output {}", path.display())))?;
         Ok(Self {
             path: path.to_owned(),
             format,
@@ -86,7 +87,7 @@ impl TraceCopyFile {
     /// # Errors
     ///
     /// Fails if the file cannot be written.
-    pub(crate) fn push(&mut self, requests: &[TraceRequest], info: &TraceInfo) -> Result<(), TraceFileError> {
+    pub(crate) fn push(&mut self, requests: &[TraceRequest], info: &TraceInfo) -> Result<(), Problem> {
         let export = self.export.get_or_insert_with(|| TraceExport::new(self.format, info));
         for request in requests {
             export.push(request, info, &mut self.buffer);
@@ -100,7 +101,7 @@ impl TraceCopyFile {
     /// # Errors
     ///
     /// Fails if the file cannot be written.
-    pub(crate) fn finish(mut self, condition: &TraceCondition) -> Result<TraceCopy, TraceFileError> {
+    pub(crate) fn finish(mut self, condition: &TraceCondition) -> Result<TraceCopy, Problem> {
         let mut info = condition.info.clone();
         if condition.missing > 0 {
             info.lost = Some(info.lost.unwrap_or(0).saturating_add(condition.missing));
@@ -120,7 +121,7 @@ impl TraceCopyFile {
         })
     }
 
-    fn write(&mut self) -> Result<(), TraceFileError> {
+    fn write(&mut self) -> Result<(), Problem> {
         let mut write = || {
             let stream = match &mut self.stream {
                 Some(stream) => stream,
@@ -135,8 +136,8 @@ impl TraceCopyFile {
         Ok(())
     }
 
-    fn failure(&self, error: &io::Error) -> TraceFileError {
-        let name = format!("--output {}", self.path.display());
-        TraceFileError::new(&name, &describe(error), "give another file; nothing was left in this one", false)
+    fn failure(&self, error: &io::Error) -> Problem {
+        Problem::error(ProblemCode::File, format!("--output {}: {error}", self.path.display()))
+            .help("give another file; nothing was left in this one")
     }
 }

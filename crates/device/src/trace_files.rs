@@ -2,16 +2,15 @@
 
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use units::{Problem, ProblemCode};
 
 use trace::{
-    Characterizer, JobSynthesizer, SynthesisError, SynthesizedJob, TraceCondition, TraceCopy, TraceEnd, TraceError,
-    TraceFormat, TraceInfo, TraceInput, TraceProfile, TraceRequest, TraceStudy, TraceWindow, scan_trace,
-    trace_findings,
+    Characterizer, JobSynthesizer, SynthesisError, SynthesizedJob, TraceCondition, TraceCopy, TraceEnd, TraceFormat,
+    TraceInfo, TraceInput, TraceProfile, TraceRequest, TraceStudy, TraceWindow, scan_trace, trace_findings,
 };
 
 use crate::input;
 use crate::trace_copy::TraceCopyFile;
-use crate::trace_file_error::TraceFileError;
 
 /// Number of bytes from which a format is recognized.
 const START_BYTES: usize = 1 << 16;
@@ -48,7 +47,7 @@ impl OpenTrace {
     /// # Errors
     ///
     /// Fails if a file cannot be read, if there are several of another format, or if the format is not known.
-    pub fn open(paths: &[PathBuf], format: Option<TraceFormat>) -> Result<Self, TraceFileError> {
+    pub fn open(paths: &[PathBuf], format: Option<TraceFormat>) -> Result<Self, Problem> {
         let all = match paths {
             [only] => of_blktrace(only).unwrap_or_else(|| vec![only.clone()]),
             several => several.to_vec(),
@@ -59,12 +58,13 @@ impl OpenTrace {
             Some(format) if !file.start.is_empty() => Ok(format),
             _ => Ok(TraceInput::detect(&file.name, &file.start)?.format()),
         });
-        let formats = formats.collect::<Result<Vec<_>, TraceError>>().map_err(|error| TraceFileError::from(&error))?;
+        let formats = formats.collect::<Result<Vec<_>, Problem>>()?;
         let other = formats.iter().position(|format| *format != TraceFormat::Blktrace);
         if let Some(other) = other.filter(|_| formats.len() > 1) {
-            let why = format!("it is one of several files, and in format {}", formats[other].name());
-            let remedy = "give one trace; only blktrace writes several files for one";
-            return Err(TraceFileError::new(&files[other].name, &why, remedy, true));
+            let (name, format) = (&files[other].name, formats[other].name());
+            let what = format!("{name}: it is one of several files, and in format {format}");
+            return Err(Problem::error(ProblemCode::Trace, what)
+                .help("give one trace; only blktrace writes several files for one"));
         }
         let format = formats.first().copied().unwrap_or(TraceFormat::Fathom);
         Ok(Self { name, format, files })
@@ -82,7 +82,7 @@ impl OpenTrace {
         memory_bytes: u64,
         copies: Vec<TraceCopyFile>,
         is_stopped: impl Fn() -> bool,
-    ) -> Result<Option<TraceStudy>, TraceFileError> {
+    ) -> Result<Option<TraceStudy>, Problem> {
         let mut characterizer = Characterizer::new();
         let mut add = |request: &TraceRequest| characterizer.add(request);
         let Some(read) = self.pass_on(window, copies, is_stopped, &mut add)? else { return Ok(None) };
@@ -100,7 +100,7 @@ impl OpenTrace {
         memory_bytes: u64,
         copies: Vec<TraceCopyFile>,
         is_stopped: impl Fn() -> bool,
-    ) -> Result<Option<StudyWithJob>, TraceFileError> {
+    ) -> Result<Option<StudyWithJob>, Problem> {
         let mut synthesizer = JobSynthesizer::new();
         let mut add = |request: &TraceRequest| synthesizer.add(request);
         let Some(read) = self.pass_on(window, copies, is_stopped, &mut add)? else { return Ok(None) };
@@ -115,7 +115,7 @@ impl OpenTrace {
         mut copies: Vec<TraceCopyFile>,
         is_stopped: impl Fn() -> bool,
         mut add: impl FnMut(&TraceRequest),
-    ) -> Result<Option<ReadTrace>, TraceFileError> {
+    ) -> Result<Option<ReadTrace>, Problem> {
         let name = self.name.clone();
         let condition = self.scan(window, is_stopped, |requests, info| {
             requests.iter().for_each(&mut add);
@@ -136,8 +136,8 @@ impl OpenTrace {
         mut self,
         window: TraceWindow,
         is_stopped: impl Fn() -> bool,
-        each: impl FnMut(&[TraceRequest], &TraceInfo) -> Result<(), TraceFileError>,
-    ) -> Result<Option<TraceCondition>, TraceFileError> {
+        each: impl FnMut(&[TraceRequest], &TraceInfo) -> Result<(), Problem>,
+    ) -> Result<Option<TraceCondition>, Problem> {
         let input = TraceInput::new(&self.name, self.format, self.files.len());
         let mut each = each;
         let mut buffer = vec![0; PIECE_BYTES];
@@ -152,10 +152,10 @@ impl OpenTrace {
         };
         match (condition.errors.first(), condition.end) {
             _ if condition.requests > 0 => Ok(Some(condition)),
-            (Some(error), _) => Err(error.into()),
+            (Some(error), _) => Err(error.clone()),
             (None, TraceEnd::Truncated { position, .. }) => {
-                let why = format!("byte {position}: the file ends within its first block");
-                Err(TraceFileError::new(&self.name, &why, "use the complete file", true))
+                let what = format!("{}: byte {position}: the file ends within its first block", self.name);
+                Err(Problem::error(ProblemCode::Trace, what).help("use the complete file"))
             }
             (None, _) => Ok(Some(condition)),
         }
@@ -169,18 +169,18 @@ fn studied(window: TraceWindow, memory_bytes: u64, read: ReadTrace, profile: Tra
 }
 
 impl TraceFile {
-    fn open(path: &Path) -> Result<Self, TraceFileError> {
+    fn open(path: &Path) -> Result<Self, Problem> {
         let name = shown(path);
         let opened = input::open_stream(path).and_then(|mut reader| {
             let mut start = Vec::new();
             reader.by_ref().take(START_BYTES as u64).read_to_end(&mut start)?;
             Ok((reader, start))
         });
-        let (reader, start) = opened.map_err(|error| TraceFileError::io(&name, &error))?;
+        let (reader, start) = opened.map_err(|error| unreadable(&name, &error))?;
         Ok(Self { name, start, reader })
     }
 
-    fn feed(&mut self, file: usize, input: &mut TraceInput, buffer: &mut [u8]) -> Result<(), TraceFileError> {
+    fn feed(&mut self, file: usize, input: &mut TraceInput, buffer: &mut [u8]) -> Result<(), Problem> {
         if !self.start.is_empty() {
             input.feed(file, &std::mem::take(&mut self.start));
             return Ok(());
@@ -188,7 +188,7 @@ impl TraceFile {
         let read = loop {
             match self.reader.read(buffer) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                other => break other.map_err(|error| TraceFileError::io(&self.name, &error))?,
+                other => break other.map_err(|error| unreadable(&self.name, &error))?,
             }
         };
         match read {
@@ -197,6 +197,11 @@ impl TraceFile {
         }
         Ok(())
     }
+}
+
+fn unreadable(name: &str, error: &std::io::Error) -> Problem {
+    Problem::error(input::code_of(error, ProblemCode::Trace), format!("{name}: {error}"))
+        .help("give a file with a trace; `-` is standard input")
 }
 
 fn shown(path: &Path) -> String {

@@ -8,6 +8,7 @@ use std::path::Path;
 use engine::gate::ResultFile;
 use job::{Plan, ReplayOptions, TraceMerge};
 use runner::{TraceFiles, WorkerPlan};
+use units::{Problem, ProblemCode};
 use workload::{Operations, TraceBytes};
 
 /// Traces in files of this host.
@@ -23,26 +24,25 @@ struct HostTrace {
 
 impl TraceFiles for HostTraces {
     /// Opens a regular file: a pipe could be read only once, and a trace is read before the run too.
-    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, String> {
-        let cannot = |error: std::io::Error| format!("{path} cannot be opened: {}", engine::describe(&error));
+    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, Problem> {
+        let cannot = |error: std::io::Error| {
+            engine::io_problem(ProblemCode::Trace, format_args!("{path} cannot be opened"), &error)
+        };
         let found = std::fs::metadata(path).map_err(cannot)?;
         if !found.is_file() {
-            return Err(format!(
-                "{path} is not a file\nhelp: name a file with a trace, such as one of `fathom capture`"
-            ));
+            return Err(Problem::error(ProblemCode::Trace, format!("{path} is not a file"))
+                .help("name a file with a trace, such as one of `fathom capture`"));
         }
         let file = File::open(path).map_err(cannot)?;
         engine::gate::note_input(&file.metadata().map_err(cannot)?);
         Ok(Box::new(HostTrace { path: path.to_owned(), file }))
     }
 
-    fn write(&self, path: &str, trace: &mut dyn TraceBytes) -> Result<(), String> {
-        let file = ResultFile::open(Path::new(path)).map_err(|denied| denied.to_string())?;
+    fn write(&self, path: &str, trace: &mut dyn TraceBytes) -> Result<(), Problem> {
+        let file = ResultFile::open(Path::new(path))?;
         let cannot = |error: std::io::Error| {
-            format!(
-                "{path} cannot be written: {}\nhelp: free space there, or name another file",
-                engine::describe(&error)
-            )
+            engine::io_problem(ProblemCode::File, format_args!("{path} cannot be written"), &error)
+                .also_help("free space there, or name another file")
         };
         let mut stream = file.stream().map_err(cannot)?;
         let mut buffer = vec![0; PIECE_BYTES];
@@ -63,30 +63,33 @@ const PIECE_BYTES: usize = 256 << 10;
 /// # Errors
 ///
 /// Returns why one of them cannot be read or written.
-pub fn merge_only(plan: &Plan) -> Result<(), String> {
+pub fn merge_only(plan: &Plan) -> Result<(), Problem> {
     runner::write_merged_traces(plan, &HostTraces)
 }
 
+impl HostTrace {
+    fn failed(&self, what: &str, error: &std::io::Error) -> Problem {
+        engine::io_problem(ProblemCode::Trace, format_args!("{} {what}", self.path), error)
+    }
+}
+
 impl TraceBytes for HostTrace {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, String> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Problem> {
         loop {
             match self.file.read(buffer) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                read => {
-                    return read.map_err(|error| format!("{} cannot be read: {}", self.path, engine::describe(&error)));
-                }
+                read => return read.map_err(|error| self.failed("cannot be read", &error)),
             }
         }
     }
 
-    fn rewind(&mut self) -> Result<(), String> {
-        let rewound = self.file.rewind();
-        rewound.map_err(|error| format!("{} cannot be read again: {}", self.path, engine::describe(&error)))
+    fn rewind(&mut self) -> Result<(), Problem> {
+        self.file.rewind().map_err(|error| self.failed("cannot be read again", &error))
     }
 }
 
 /// Returns a refusal for each trace that the run would overwrite.
-pub(crate) fn overwritten(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
+pub(crate) fn overwritten(plan: &Plan, workers: &[WorkerPlan]) -> Vec<Problem> {
     let identity = |found: Metadata| (found.dev(), found.ino());
     let identity = |path: &str| std::fs::metadata(path).ok().map(identity);
     let replays = plan.jobs.iter().filter_map(|job| job.replay.as_ref());
@@ -101,7 +104,8 @@ pub(crate) fn overwritten(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
         writing.flat_map(|worker| &worker.files.files).filter_map(|file| identity(&file.path)).collect();
     let is_written = |trace: &&String| identity(trace).is_some_and(|trace| written.contains(&trace));
     let refusal = |trace: &String| {
-        format!("{trace}: the run would overwrite the trace that it replays\nhelp: replay it on another file")
+        Problem::error(ProblemCode::Overwrite, format!("{trace}: the run would overwrite the trace that it replays"))
+            .help("replay it on another file")
     };
     traces.iter().filter(is_written).map(refusal).collect()
 }

@@ -5,10 +5,11 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use drive::FailureCause;
-use engine::describe;
 use engine::gate::{Existing, create_output};
+use engine::io_problem;
 use job::{Job, Plan};
 use runner::{WorkerPlan, WorkerResult, policy};
+use units::{Problem, ProblemCode};
 use workload::VerifyState;
 
 use crate::input;
@@ -18,7 +19,7 @@ const STATE_MAX_BYTES: u64 = 256 << 20;
 
 /// Writes the damaged blocks that workers recorded and the states of their writes to `directory`. Returns errors.
 #[must_use]
-pub fn write(directory: &Path, plan: &Plan, workers: &[WorkerPlan], finished: &[WorkerResult]) -> Vec<String> {
+pub fn write(directory: &Path, plan: &Plan, workers: &[WorkerPlan], finished: &[WorkerResult]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for one in finished {
         let worker = &workers[one.number];
@@ -30,7 +31,7 @@ pub fn write(directory: &Path, plan: &Plan, workers: &[WorkerPlan], finished: &[
 
 /// Writes `FILE.OFFSET.received` and `FILE.OFFSET.expected` for each recorded damaged block, or only
 /// `FILE.OFFSET.hdr_fail` if its header is invalid, as fio does. Returns errors.
-fn dump(directory: &Path, worker: &WorkerPlan, finished: &WorkerResult) -> Vec<String> {
+fn dump(directory: &Path, worker: &WorkerPlan, finished: &WorkerResult) -> Vec<Problem> {
     let mut problems = Vec::new();
     for failure in &finished.failures {
         let (Some(damaged), FailureCause::Mismatch(mismatch)) = (&failure.damaged, &failure.cause) else {
@@ -42,7 +43,7 @@ fn dump(directory: &Path, worker: &WorkerPlan, finished: &WorkerResult) -> Vec<S
         let header = [("hdr_fail", &damaged.found)];
         for (extension, bytes) in if mismatch.wrong.is_in_header() { &header[..] } else { &both } {
             let path = directory.join(format!("{name}.{}.{extension}", mismatch.block));
-            problems.extend(replace(&path, bytes).map_err(|problem| format!("verify_dump: {problem}")).err());
+            problems.extend(replace(&path, bytes).err().map(|problem| problem.of("verify_dump")));
         }
     }
     problems
@@ -55,7 +56,7 @@ pub(crate) fn state_path(directory: &Path, worker: &WorkerPlan, job: &Job) -> Op
 }
 
 /// Writes the state of a worker that has written verified blocks.
-fn save(directory: &Path, job: &Job, worker: &WorkerPlan, finished: &WorkerResult) -> Result<(), String> {
+fn save(directory: &Path, job: &Job, worker: &WorkerPlan, finished: &WorkerResult) -> Result<(), Problem> {
     let Some(progress) = &finished.write_progress else { return Ok(()) };
     let state = VerifyState {
         name: job.name.clone(),
@@ -69,31 +70,31 @@ fn save(directory: &Path, job: &Job, worker: &WorkerPlan, finished: &WorkerResul
         synced_only: false,
     };
     let path = directory.join(VerifyState::file_name(&job.name, worker.number));
-    replace(&path, &state.encode()).map_err(|problem| format!("verify_state_save: {problem}"))
+    replace(&path, &state.encode()).map_err(|problem| problem.of("verify_state_save"))
 }
 
-fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
-    let file = create_output(path, Existing::Replace).map_err(|denied| denied.to_string());
-    let written = file.and_then(|mut file| file.write_all(bytes).map_err(|error| describe(&error)));
-    written.map_err(|problem| format!("{}: {problem}", path.display()))
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), Problem> {
+    let mut file = create_output(path, Existing::Replace).map_err(|denied| Problem::from(denied).of(path.display()))?;
+    file.write_all(bytes).map_err(|error| io_problem(ProblemCode::File, path.display(), &error))
 }
 
 /// Reads the state that a job with `verify_state_load` names.
-pub(crate) fn load(directory: &Path, job: &Job, worker: &WorkerPlan) -> Result<VerifyState, String> {
+pub(crate) fn load(directory: &Path, job: &Job, worker: &WorkerPlan) -> Result<VerifyState, Problem> {
     let path = directory.join(VerifyState::file_name(&job.name, worker.number));
     let mut bytes = Vec::new();
     let read = input::open_file(&path).and_then(|file| file.take(STATE_MAX_BYTES).read_to_end(&mut bytes));
-    let state = read.map_err(|error| error.to_string()).and_then(|_| VerifyState::decode(&bytes));
+    let unreadable = |what: String| Problem::error(ProblemCode::UnreadableInput, what);
+    let state = read.map_err(|error| unreadable(error.to_string())).and_then(|_| VerifyState::decode(&bytes));
     let synced_only = job.verify.synced_only;
     let state = state.and_then(|state| match state.origin {
-        None if synced_only => Err("it does not say which writes were synced: fio 3.33 wrote it".to_owned()),
+        None if synced_only => {
+            Err(unreadable("it does not say which writes were synced: fio 3.33 wrote it".to_owned()))
+        }
         _ => Ok(VerifyState { synced_only, ..state }),
     });
     state.map_err(|problem| {
-        let path = path.display();
-        format!(
-            "verify_state_load: {path}: {problem}\nhelp: run the job that writes with verify_state_save=1 and this \
-             name, or leave verify_state_load out"
-        )
+        problem
+            .of(format_args!("verify_state_load: {}", path.display()))
+            .help("run the job that writes with verify_state_save=1 and this name, or leave verify_state_load out")
     })
 }

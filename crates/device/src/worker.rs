@@ -9,7 +9,7 @@ use meter::{Meter, WorkerLog};
 use runner::policy::{self, Storage};
 use runner::{LogPlan, PendingOperation, RunCounters, WorkerCounters, WorkerError, WorkerPlan, WorkerResult};
 use target::Target;
-use units::{CallKind, Nanos};
+use units::{CallKind, Nanos, Problem, ProblemCode};
 
 use crate::attributes::{self, CommandTime};
 use crate::failure;
@@ -75,7 +75,7 @@ fn attempt(
     let job = &policy::verified_job(job, storage);
     let mut issuer = runner::issuer(job, worker_plan.worker(), &worker_plan.layout(), seed, &HostTraces)?;
     if job.verify.state_load && job.verify.method.is_some() {
-        let state = verify_files::load(&shared.aux_path, job, worker_plan).map_err(WorkerError::new)?;
+        let state = verify_files::load(&shared.aux_path, job, worker_plan)?;
         issuer = issuer.checking_only_written(state);
     }
     let issuer = issuer.in_zones(shared.zones.of_worker(worker_plan, job)?);
@@ -88,7 +88,7 @@ fn attempt(
     let counters = shared.counters.worker(worker_plan.number);
     let in_call = &shared.calls[worker_plan.number];
     let meter = Meter::new(policy::meter_options(job, shared.intervals, shared.counters.worker_count()));
-    let trimmed = runner::trimmed_range(job, issuer.regions()).map_err(|error| WorkerError::new(error.to_string()))?;
+    let trimmed = runner::trimmed_range(job, issuer.regions())?;
     let meter = meter.logging_to(log).counting_trims(trimmed).counting_cpu(engine::cpu_use_of_worker);
     let strict = shared.dialect == Dialect::Strict;
     let mut policy = drive::Policy {
@@ -104,7 +104,7 @@ fn attempt(
     let mut worker = drive::DriveWorker::new(issuer, meter, policy);
     finished.started_clock_ms = clock_ms(job.stats.start_clock)?;
     let start_clock = finished.started_clock_ms.map(|_| job.stats.start_clock);
-    if let Some(log) = OperationLog::create(worker_plan, job).map_err(WorkerError::new)? {
+    if let Some(log) = OperationLog::create(worker_plan, job)? {
         worker.record(log);
     }
     if let Some(lines) = shared.debug.recorder(worker_plan, job) {
@@ -136,7 +136,7 @@ fn attempt(
         }
     }
     attributes::run_command(worker_plan, job, CommandTime::After)?;
-    logged.map_err(|text| WorkerError { text, errno: 0 })
+    logged.map_err(|problem| WorkerError::new(problem, Some(0)))
 }
 
 /// Reports whether a job has files of this host.
@@ -155,35 +155,32 @@ fn report_reasons(setup: &Opening, worker_plan: &WorkerPlan, finished: &mut Work
 }
 
 /// Creates the log files of a worker, if its job has any.
-fn create_log(job: &Job, number: usize, shared: &SharedRun) -> Result<Option<Box<dyn WorkerLog>>, WorkerError> {
+fn create_log(job: &Job, number: usize, shared: &SharedRun) -> Result<Option<Box<dyn WorkerLog>>, Problem> {
     let epoch = if job.stats.log_alternate_epoch {
         let clock = job.stats.log_clock;
-        let now_ns = engine::clock_ns(clock).map_err(|error| {
-            let reason = engine::describe(&error);
-            let remedy = "help: write the number of a clock of clock_gettime(2), such as 0 for Unix time";
-            WorkerError::new(format!(
-                "log_alternate_epoch_clock_id={clock}: cannot read this clock: {reason}\n{remedy}"
-            ))
-        })?;
+        let now_ns = engine::clock_ns(clock)
+            .map_err(|error| unreadable_clock("log_alternate_epoch_clock_id", clock, &error, "0 for Unix time"))?;
         Some(now_ns.wrapping_sub(shared.clock.now().get()))
     } else {
         None
     };
     let plan = LogPlan::of(job, number, epoch);
-    plan.map(|plan| shared.logs.create(&plan)).transpose().map_err(WorkerError::new)
+    plan.map(|plan| shared.logs.create(&plan)).transpose()
 }
 
 /// Returns the time of a clock of `job_start_clock_id` in milliseconds; `None` for Unix time.
-fn clock_ms(clock: u32) -> Result<Option<u64>, WorkerError> {
+fn clock_ms(clock: u32) -> Result<Option<u64>, Problem> {
     if clock == 0 {
         return Ok(None);
     }
-    let now_ns = engine::clock_ns(clock).map_err(|error| {
-        let reason = engine::describe(&error);
-        let remedy = "help: write the number of a clock of clock_gettime(2), such as 1 for the time since boot";
-        WorkerError::new(format!("job_start_clock_id={clock}: cannot read this clock: {reason}\n{remedy}"))
-    })?;
+    let now_ns = engine::clock_ns(clock)
+        .map_err(|error| unreadable_clock("job_start_clock_id", clock, &error, "1 for the time since boot"))?;
     Ok(Some(now_ns / 1_000_000))
+}
+
+fn unreadable_clock(option: &str, clock: u32, error: &std::io::Error, example: &str) -> Problem {
+    engine::io_problem(ProblemCode::Host, format_args!("{option}={clock}: cannot read this clock"), error)
+        .also_help(format!("write the number of a clock of clock_gettime(2), such as {example}"))
 }
 
 /// The drive loop of a worker, compiled once per engine.
@@ -200,7 +197,7 @@ struct WorkerDrive<'a> {
 
 impl Visitor for WorkerDrive<'_> {
     /// The failure to write a log.
-    type Output = Result<(), String>;
+    type Output = Result<(), Problem>;
 
     fn visit<T: Target>(self, mut target: T) -> Self::Output {
         let Self { mut worker, stop, mut publisher, in_call, start, start_clock, finished } = self;
@@ -223,7 +220,7 @@ impl Visitor for WorkerDrive<'_> {
         let recorded = worker.take_recorders().into_iter().try_for_each(drive::OperationRecorder::finish);
         let zones = worker.waited_in_vain().then(WorkerError::of_zones);
         finished.error =
-            WorkerError::of_replay(finished.replay.as_ref()).or(recorded.err().map(WorkerError::new)).or(zones);
+            WorkerError::of_replay(finished.replay.as_ref()).or(recorded.err().map(WorkerError::from)).or(zones);
         finished.failures = worker.failures().to_vec();
         finished.pending = worker.abandoned().iter().map(PendingOperation::from).collect();
         if finished.pending.is_empty() {

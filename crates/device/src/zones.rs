@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use engine::files::ZoneTrim;
 use job::{EngineKind, Job, Plan};
-use runner::{Environment, WorkerError, WorkerPlan};
-use units::{Bytes, ZoneReport};
-use workload::{Operations, WorkloadError, ZoneGeometry, ZoneTable};
+use runner::{Environment, WorkerPlan};
+use units::{Bytes, Problem, ProblemCode, ZoneReport};
+use workload::{Operations, ZoneGeometry, ZoneTable};
 
 /// The zones of the files of all jobs with `zonemode=zbd`, by path.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(crate) struct SharedZones {
 /// # Errors
 ///
 /// Fails if the device does not report its zones.
-pub(crate) fn of_device(job: &Job, path: &str) -> Result<Option<ZoneReport>, WorkloadError> {
+pub(crate) fn of_device(job: &Job, path: &str) -> Result<Option<ZoneReport>, Problem> {
     if job.engine.kind == EngineKind::Null {
         return Ok(None);
     }
@@ -30,7 +30,7 @@ pub(crate) fn of_device(job: &Job, path: &str) -> Result<Option<ZoneReport>, Wor
     } else {
         engine::zones::report(Path::new(path))
     };
-    report.map_err(|error| WorkloadError { option: "filename", message: error.to_string() })
+    report.map_err(|error| job.unfit_because("filename", error.into()))
 }
 
 /// Returns one name for all paths of a file or device. An NVMe namespace has that of its block device.
@@ -44,7 +44,7 @@ fn device_of(path: &str, names: &dyn Environment) -> String {
 impl SharedZones {
     /// Reads the zones of all devices of jobs with `zonemode=zbd`, as they are now. `names` resolves paths, because a
     /// device has one table under all its names.
-    pub(crate) fn of(plan: &Plan, workers: &[WorkerPlan], names: &dyn Environment) -> Result<Self, WorkloadError> {
+    pub(crate) fn of(plan: &Plan, workers: &[WorkerPlan], names: &dyn Environment) -> Result<Self, Problem> {
         let mut tables = BTreeMap::new();
         let mut known: BTreeMap<String, Arc<ZoneTable>> = BTreeMap::new();
         for worker in workers {
@@ -56,7 +56,7 @@ impl SharedZones {
                     (Some(table), _) => Arc::clone(table),
                     (None, Some(report)) => Arc::new(ZoneTable::of_device(&report)),
                     (None, None) => {
-                        let ZoneGeometry { zone_bytes, capacity } = ZoneGeometry::emulated(zoned, &file.path)?;
+                        let ZoneGeometry { zone_bytes, capacity } = ZoneGeometry::emulated(job, zoned, &file.path)?;
                         let end = |other: &WorkerPlan| {
                             let same = other.files.files.iter().filter(|other| other.path == file.path);
                             same.map(|file| file.needed.max(file.extent.start + file.extent.length)).max()
@@ -67,11 +67,8 @@ impl SharedZones {
                 };
                 if let Some(size) = zoned.zone_size.filter(|size| size.get() != table.zone_bytes()) {
                     let own = Bytes::new(table.zone_bytes());
-                    let message = format!(
-                        "another job divides {} into zones of {own}, not of {size}\nhelp: write zonesize={own}",
-                        file.path
-                    );
-                    return Err(WorkloadError { option: "zonesize", message });
+                    let what = format!("another job divides {} into zones of {own}, not of {size}", file.path);
+                    return Err(job.unfit("zonesize", what).help(format!("write zonesize={own}")));
                 }
                 known.insert(resolved, Arc::clone(&table));
                 tables.insert(file.path.clone(), table);
@@ -81,13 +78,13 @@ impl SharedZones {
     }
 
     /// Returns the zones of a worker's files; none if its job does not work in zones.
-    pub(crate) fn of_worker(&self, worker: &WorkerPlan, job: &Job) -> Result<Vec<Arc<ZoneTable>>, WorkerError> {
+    pub(crate) fn of_worker(&self, worker: &WorkerPlan, job: &Job) -> Result<Vec<Arc<ZoneTable>>, Problem> {
         if job.pattern.zoned.is_none() {
             return Ok(Vec::new());
         }
         let table = |path: &str| self.tables.get(path).cloned();
         let tables: Option<Vec<_>> = worker.files.files.iter().map(|file| table(&file.path)).collect();
-        tables.ok_or_else(|| WorkerError::new(format!("{}: {}", job.name, crate::BUG_REPORT)))
+        tables.ok_or_else(|| Problem::error(ProblemCode::Operation, format!("{}: {}", job.name, crate::BUG_REPORT)))
     }
 
     /// Returns the effect of trims on a file.
@@ -102,7 +99,7 @@ impl SharedZones {
 
 /// Returns the reasons against jobs that verify zones which other workers write at the same time, and whose data these
 /// would reset.
-pub(crate) fn refusals(plan: &Plan, workers: &[WorkerPlan], names: &dyn Environment) -> Vec<String> {
+pub(crate) fn refusals(plan: &Plan, workers: &[WorkerPlan], names: &dyn Environment) -> Vec<Problem> {
     let writers: Vec<_> = workers
         .iter()
         .filter(|worker| {
@@ -125,11 +122,10 @@ pub(crate) fn refusals(plan: &Plan, workers: &[WorkerPlan], names: &dyn Environm
             other.number != worker.number && other.stage == worker.stage && other_path == path && !is_apart
         };
         if let Some((other, ..)) = writers.iter().find(overlaps) {
-            refusals.push(format!(
-                "job {} verifies zones of {path} that job {} resets at the same time\nhelp: give each worker its own \
-                 zones (offset, offset_increment, size), or leave verify out",
-                job.name, plan.jobs[other.job].name
-            ));
+            let (name, other) = (&job.name, &plan.jobs[other.job].name);
+            let what = format!("job {name} verifies zones of {path} that job {other} resets at the same time");
+            let help = "give each worker its own zones (offset, offset_increment, size), or leave verify out";
+            refusals.push(Problem::error(ProblemCode::Zones, what).help(help));
         }
     }
     refusals

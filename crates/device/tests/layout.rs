@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use units::{Problem, ProblemCode};
 
 use device::DeviceRunner;
 use engine::ErrorKind;
@@ -11,8 +12,8 @@ use engine::files::{FileLayout, LayoutContent};
 use engine::gate::{Permissions, Sharing, WriteGate};
 use job::{Dialect, EmptySource, Fallocate, InjectedOptions, Plan, RankTable};
 use runner::{
-    CompletedRun, LogPlan, LogSink, NullObserver, PreparedRun, RunControl, RunError, RunOptions, Runner, Seeds,
-    StageStart, WorkerLog,
+    CompletedRun, LogPlan, LogSink, NullObserver, PreparedRun, RunControl, RunOptions, Runner, Seeds, StageStart,
+    WorkerLog,
 };
 
 const MIB: u64 = 1 << 20;
@@ -20,8 +21,8 @@ const MIB: u64 = 1 << 20;
 pub(crate) struct NoLogs;
 
 impl LogSink for NoLogs {
-    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
-        Err("there are no logs".to_owned())
+    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, Problem> {
+        Err(Problem::error(ProblemCode::File, "there are no logs"))
     }
 }
 
@@ -77,15 +78,17 @@ fn read(path: &Path, mib: u64) -> Plan {
     plan(path, mib, &["--name=a", "--rw=read", "--bs=1m"])
 }
 
-fn run(prepared: &dyn PreparedRun, control: &TestControl<'_>) -> Result<CompletedRun, RunError> {
+fn run(prepared: &dyn PreparedRun, control: &TestControl<'_>) -> Result<CompletedRun, Problem> {
     prepared.run(&RunOptions::default(), control, &mut NullObserver)
 }
 
 /// Returns what went wrong in a run.
-fn problems(result: Result<CompletedRun, RunError>) -> Vec<String> {
+fn problems(result: Result<CompletedRun, Problem>) -> Vec<String> {
     match result {
         Err(error) => vec![error.to_string()],
-        Ok(completed) => completed.workers.iter().filter_map(|one| Some(one.error.as_ref()?.text.clone())).collect(),
+        Ok(completed) => {
+            completed.workers.iter().filter_map(|one| Some(one.error.as_ref()?.problem.to_string())).collect()
+        }
     }
 }
 

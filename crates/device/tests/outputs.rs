@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use units::{Problem, ProblemCode};
 
 use device::DeviceRunner;
 use engine::gate::{Permissions, claim_output};
@@ -11,8 +12,8 @@ use runner::{LogPlan, LogSink, Runner, Seeds, WorkerLog};
 struct NoLogs;
 
 impl LogSink for NoLogs {
-    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
-        Err("there are no logs".to_owned())
+    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, Problem> {
+        Err(Problem::error(ProblemCode::File, "there are no logs"))
     }
 }
 
@@ -26,14 +27,14 @@ fn refusals(folder: &Path, words: &str) -> Vec<String> {
     let gate = device::safety::gate(Permissions::default(), None);
     let runner = DeviceRunner::strict(gate, Arc::new(NoLogs)).with_aux_path(folder);
     let prepared = runner.prepare(&plan, Seeds::fixed(1)).unwrap();
-    prepared.refusals().to_vec()
+    prepared.refusals().iter().map(Problem::to_string).collect()
 }
 
 #[track_caller]
 fn assert_refused(words: &str, expected: &str) {
     let folder = tempfile::tempdir().unwrap();
     let refused = refusals(folder.path(), words);
-    let help = "\nhelp: give each output a file of its own";
+    let help = "; give each output a file of its own";
     assert_eq!(refused, [format!("{expected}{help}")], "{words}");
 }
 
@@ -75,7 +76,7 @@ fn a_job_wrote_over_an_output_of_its_run() {
     claim_output(&place("data"), "--output data").unwrap();
     let refused = refusals(folder.path(), "--name=a");
     assert_eq!(refused.len(), 1, "{refused:?}");
-    assert!(refused[0].contains("it is a file of a job, and --output data writes to it\nhelp: "), "{refused:?}");
+    assert!(refused[0].contains("it is a file of a job, and --output data writes to it; "), "{refused:?}");
     claim_output(&place("events"), "--events events").unwrap();
     let refused = refusals(folder.path(), "--name=a --write_iolog=@/events");
     assert!(refused.iter().any(|line| line.starts_with("write_iolog of job `a`: it is the file that --events")));

@@ -1,6 +1,6 @@
 //! The outcome of a worker: reason for its end, failures and verification.
 
-use units::Nanos;
+use units::{Nanos, Problem};
 use workload::{Decision, Mismatch};
 
 /// `EIO`, also used for a transfer of no bytes.
@@ -26,7 +26,7 @@ pub enum Ending {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationFailure {
     /// What the target says about it, with a remedy, if it says more than the cause.
-    pub detail: Option<String>,
+    pub detail: Option<Problem>,
     /// The issuer's decision.
     pub decision: Decision,
     pub cause: FailureCause,

@@ -2,7 +2,7 @@
 
 use meter::Meter;
 use target::Completion;
-use units::Nanos;
+use units::{Nanos, Problem};
 use workload::Decision;
 
 /// Reads the meters of workers during a run.
@@ -69,5 +69,5 @@ pub trait OperationRecorder {
     /// # Errors
     ///
     /// Returns the first failure.
-    fn finish(self: Box<Self>) -> Result<(), String>;
+    fn finish(self: Box<Self>) -> Result<(), Problem>;
 }

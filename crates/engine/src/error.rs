@@ -2,24 +2,26 @@
 
 use std::path::Path;
 use std::{fmt, io};
+use units::{Problem, ProblemCode};
 
 /// An error before the first operation.
 ///
 /// Failures of single operations are not errors; their completions report them.
 #[derive(Clone, Debug, thiserror::Error)]
+#[error("{problem}")]
 pub struct Error {
     /// Kind of failure.
     pub kind: ErrorKind,
-    /// The file, device or engine concerned.
-    pub place: String,
-    /// The failed action, as a verb: `open`, `write`, `set up`.
-    pub operation: &'static str,
-    /// Why it failed: the system's message, or Fathom's if no system call failed.
-    pub reason: String,
+    /// What could not be done and why: `cannot open /dev/shm/x: Invalid argument (os error 22)`.
+    pub problem: Box<Problem>,
     /// The system's error number, if there is one.
     pub errno: Option<i32>,
-    /// What the user can do about it.
-    pub remedy: Option<String>,
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        *error.problem
+    }
 }
 
 /// Kinds of failure.
@@ -53,14 +55,13 @@ impl Error {
         place: impl Into<String>,
         error: &io::Error,
     ) -> Self {
-        let errno = error.raw_os_error();
-        Self { kind, place: place.into(), operation, reason: error.to_string(), errno, remedy: None }
+        Self { errno: error.raw_os_error(), ..Self::found(kind, operation, place, error.to_string()) }
     }
 
     /// Creates an error from a failed system call on a file, with its remedy if one is known.
     pub(crate) fn file(operation: &'static str, path: &Path, error: &io::Error) -> Self {
         let failed = Self::system(ErrorKind::File, operation, path.display().to_string(), error);
-        Self { remedy: remedy(error).map(str::to_owned), ..failed }
+        Self { problem: Box::new(failed.problem.maybe_help(remedy(error).map(str::to_owned))), ..failed }
     }
 
     /// Creates an error that does not come from a system call.
@@ -70,23 +71,21 @@ impl Error {
         place: impl Into<String>,
         reason: impl Into<String>,
     ) -> Self {
-        Self { kind, place: place.into(), operation, reason: reason.into(), errno: None, remedy: None }
+        let code = if kind == ErrorKind::Gate { ProblemCode::Overwrite } else { ProblemCode::Device };
+        let what = format!("cannot {operation} {}: {}", place.into(), reason.into());
+        Self { kind, problem: Box::new(Problem::error(code, what)), errno: None }
     }
 
     /// Adds what the user can do about it.
-    pub(crate) fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
-        self.remedy = Some(remedy.into());
-        self
+    pub(crate) fn with_remedy(self, help: impl Into<String>) -> Self {
+        Self { problem: Box::new(self.problem.help(help)), ..self }
     }
 }
 
-/// Formats a system error with its remedy, if one is known.
+/// Returns the problem `subject: error` of a failed system call, with its remedy if one is known.
 #[must_use]
-pub fn describe(error: &io::Error) -> String {
-    match remedy(error) {
-        Some(remedy) => format!("{error}\nhelp: {remedy}"),
-        None => error.to_string(),
-    }
+pub fn io_problem(code: ProblemCode, subject: impl fmt::Display, error: &io::Error) -> Problem {
+    Problem::error(code, error.to_string()).of(subject).maybe_help(remedy(error).map(str::to_owned))
 }
 
 /// Returns the remedy for a system error on a file, if one is known.
@@ -109,17 +108,6 @@ pub fn remedy(error: &io::Error) -> Option<&'static str> {
         libc::ENXIO | libc::ENODEV => "see lsblk and the kernel's log (dmesg): there is no device behind it (any more)",
         _ => return None,
     })
-}
-
-/// Formats as `cannot open /dev/shm/x: Invalid argument (os error 22); remove direct=1`.
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "cannot {} {}: {}", self.operation, self.place, self.reason)?;
-        match &self.remedy {
-            Some(remedy) => write!(f, "\nhelp: {remedy}"),
-            None => Ok(()),
-        }
-    }
 }
 
 /// Returns the error number of the last failed system call, never zero.

@@ -56,7 +56,7 @@ pub mod zones;
 
 pub use clock::{MonotonicClock, clock_ns};
 pub use engines::{Visitor, with_target};
-pub use error::{Error, ErrorKind, describe, remedy};
+pub use error::{Error, ErrorKind, io_problem, remedy};
 pub use idleness::{IdleProfiler, Idleness, WorkUnit};
 pub use in_call::{BlockedCall, InCall};
 pub use more::sg as scsi;

@@ -1,6 +1,7 @@
 //! Objections of the write gate to files and devices that are in use.
 
 use std::path::Path;
+use units::Problem;
 
 use crate::gate::gate_of_any_content;
 use crate::loops::Loop;
@@ -46,12 +47,12 @@ fn results_and_data_of_new_files_replaced_each_other() {
     let (results, data) = (scratch.path("results"), scratch.path("data"));
     let file = create_output(&results, Existing::Replace).unwrap();
     for name in [&results, &scratch.path("link/results")] {
-        let refused = gate.admit(name).unwrap_err().to_string();
+        let refused = Problem::from(gate.admit(name).unwrap_err()).to_string();
         assert!(refused.contains("this command writes to it"), "{refused}");
     }
     gate.create(&data).unwrap();
     for name in [&data, &scratch.path("link/data")] {
-        let refused = create_output(name, Existing::Replace).unwrap_err().to_string();
+        let refused = Problem::from(create_output(name, Existing::Replace).unwrap_err()).to_string();
         assert!(refused.contains("results would replace it"), "{refused}");
     }
     // Another file of that name is none.

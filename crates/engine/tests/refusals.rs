@@ -39,7 +39,7 @@ fn too_many_native_operations() {
 fn a_ring_above_the_maximum_size() {
     let error = refusal(&setup(EngineKind::IoUring, 1 << 20), Vec::new());
     assert!(error.to_string().starts_with("cannot set up io_uring: "), "{error}");
-    assert!(error.remedy.is_some_and(|remedy| remedy.contains("iodepth")));
+    assert!(error.problem.help.is_some_and(|remedy| remedy.contains("iodepth")));
 }
 
 #[test]

@@ -13,15 +13,16 @@ use mpi::request::{Request, StaticScope};
 use mpi::topology::{Communicator, SimpleCommunicator};
 use mpi::traits::Equivalence;
 use mpi::{Rank, Threading};
+use units::{Problem, ProblemCode};
 
 /// Connects with the other ranks. Called on the thread that will send and receive.
-pub(crate) fn connect() -> Result<Box<dyn Transport>, String> {
+pub(crate) fn connect() -> Result<Box<dyn Transport>, Problem> {
     let Some((universe, threading)) = mpi::initialize_with_threading(Threading::Funneled) else {
-        return Err("MPI is initialized already".to_owned());
+        return Err(Problem::error(ProblemCode::Connection, "MPI is initialized already"));
     };
     if threading < Threading::Funneled {
         let remedy = "use a library that was built with support for threads";
-        return Err(format!("the MPI library does not permit threads\nhelp: {remedy}"));
+        return Err(Problem::error(ProblemCode::Connection, "the MPI library does not permit threads").help(remedy));
     }
     let world = universe.world();
     Ok(Box::new(MpiTransport { world, short: Vec::new(), sending: Vec::new(), universe }))

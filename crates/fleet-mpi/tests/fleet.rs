@@ -406,7 +406,9 @@ fn others_continue_without_rank_4(launcher: Launcher, options: &[&str], timeout_
     // Rank 4 is in the middle of the tree.
     let (home, ended) = without_rank(4, "KILL", options, timeout_s);
     assert_eq!(ended.code, Some(if launcher.keeps_exit_code() { 3 } else { 0 }), "{}", ended.stderr);
-    assert!(ended.stderr.contains("error: rank 4 on ") && ended.stderr.contains("is lost: no heartbeat for"));
+    assert!(
+        ended.stderr.contains("error[connection]: rank 4 on ") && ended.stderr.contains("is lost: no heartbeat for")
+    );
     assert!(ended.stdout.contains("7 of 8 on 1 host") && ended.stdout.contains("rank 4: no heartbeat"));
     let (merged, own) = records(home.path(), &home.path().join("run.json"));
     check_merged(&merged, &own);

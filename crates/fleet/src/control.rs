@@ -3,7 +3,10 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use runner::{EndedJobs, RunControl, StageStart};
+use units::{Problem, ProblemCode};
 
 use crate::agreement::{Agreement, Combine};
 use crate::fleet::{Broken, Fleet};
@@ -35,7 +38,7 @@ struct Starts {
     agreed: usize,
     current: Option<Agreement>,
     /// The first reason not to begin.
-    problem: Option<String>,
+    problem: Option<Problem>,
 }
 
 impl<'a> FleetControl<'a> {
@@ -45,7 +48,7 @@ impl<'a> FleetControl<'a> {
 
     /// Takes part in the agreements on the other stages of any rank, once this rank's own run is over. `failure` is the
     /// reason why it did not begin. Returns why no rank may begin.
-    pub(crate) fn complete(&self, stages: usize, failure: Option<&str>) -> Option<String> {
+    pub(crate) fn complete(&self, stages: usize, failure: Option<&Problem>) -> Option<Problem> {
         let mut starts = self.starts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         while starts.agreed <= stages {
             let part = self.part(failure);
@@ -53,7 +56,7 @@ impl<'a> FleetControl<'a> {
             let whole = self.fleet.complete(&mut agreement, &mut StartCombine(self.fleet));
             starts.agreed += 1;
             if let Err(broken) = whole {
-                starts.problem.get_or_insert(broken.to_string());
+                starts.problem.get_or_insert(broken.into());
                 return starts.problem.clone();
             }
         }
@@ -61,11 +64,8 @@ impl<'a> FleetControl<'a> {
     }
 
     /// A part is a list of reasons not to begin.
-    fn part(&self, failure: Option<&str>) -> Vec<u8> {
-        let failure = failure.map(|why| {
-            let why = why.lines().next().unwrap_or_default();
-            format!("{}: {why}", self.fleet.label(self.fleet.rank()))
-        });
+    fn part(&self, failure: Option<&Problem>) -> Vec<u8> {
+        let failure = failure.map(|problem| format!("{}: {}", self.fleet.label(self.fleet.rank()), problem.what));
         serde_json::to_vec(&failure.into_iter().collect::<Vec<String>>()).unwrap_or_default()
     }
 
@@ -157,15 +157,17 @@ impl FleetControl<'_> {
             return (number, StageStart::Wait);
         };
         starts.agreed += 1;
-        let decision = polled.map_err(|broken| broken.to_string()).and_then(|whole| {
-            let decision: StartDecision = serde_json::from_slice(&whole.body)
-                .map_err(|error| Broken::Unreadable(error.to_string()).to_string())?;
+        let refused = |what: String| Problem::error(ProblemCode::Connection, what);
+        let decision = polled.map_err(Problem::from).and_then(|whole| {
+            let decision: StartDecision =
+                serde_json::from_slice(&whole.body).map_err(|error| Broken::Unreadable(error.to_string()))?;
             // A rank that is lost before the first stage has measured nothing; later the others go on.
             let is_new = |rank: u32| lost_before.iter().all(|(known, _)| *known != rank);
             let lost = whole.presence.lost.iter().find(|(rank, _)| number <= FIRST_STAGE && is_new(*rank));
             match lost {
-                Some((rank, reason)) => Err(format!("{}: {reason}", self.fleet.label(*rank))),
-                None => decision,
+                Some((rank, reason)) => Err(refused(format!("{}: {reason}", self.fleet.label(*rank)))),
+                None if decision.problems.is_empty() => Ok(decision.at_ns),
+                None => Err(refused(decision.problems.join("; "))),
             }
         });
         let start = match decision {
@@ -179,8 +181,14 @@ impl FleetControl<'_> {
     }
 }
 
-/// The instant of the start by rank 0's monotonic clock in nanoseconds, or why there is none.
-type StartDecision = Result<i64, String>;
+/// What rank 0 tells the others of a start.
+#[derive(Serialize, Deserialize)]
+struct StartDecision {
+    /// Instant of the start by rank 0's monotonic clock.
+    at_ns: i64,
+    /// Why no rank may begin.
+    problems: Vec<String>,
+}
 
 /// Collects reasons not to begin, and decides on the instant.
 struct StartCombine<'a>(&'a Fleet);
@@ -196,7 +204,6 @@ impl Combine for StartCombine<'_> {
         let levels = u32::BITS - self.0.ranks().leading_zeros();
         let lead = LEAD + LEAD_PER_LEVEL * levels;
         let at_ns = self.0.clock.monotonic_ns().saturating_add(i64::try_from(lead.as_nanos()).unwrap_or(i64::MAX));
-        let decision: StartDecision = if problems.is_empty() { Ok(at_ns) } else { Err(problems.join("\n")) };
-        serde_json::to_vec(&decision).unwrap_or_default()
+        serde_json::to_vec(&StartDecision { at_ns, problems }).unwrap_or_default()
     }
 }

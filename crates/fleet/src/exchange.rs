@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use units::{Problem, ProblemCode};
 
 use crate::clock::{ClockOffset, HostClock, RoundTrip, estimate};
 use crate::message::{self, EndedPart, Header, Presence};
@@ -130,8 +131,8 @@ impl RankExchange {
     /// Starts the thread, which connects with the other ranks.
     pub(crate) fn start(
         options: ExchangeOptions,
-        connect: impl FnOnce() -> Result<Box<dyn Transport>, String> + Send + 'static,
-    ) -> Result<Self, String> {
+        connect: impl FnOnce() -> Result<Box<dyn Transport>, Problem> + Send + 'static,
+    ) -> Result<Self, Problem> {
         let (shared, silence) = (Arc::new(Shared::default()), options.silence);
         let (commands, received) = channel();
         let (sender, connected) = channel();
@@ -147,9 +148,10 @@ impl RankExchange {
             }
         };
         let spawned = std::thread::Builder::new().name("exchange".to_owned()).spawn(work);
-        spawned.map_err(|error| format!("cannot start a thread: {error}"))?;
-        let ended = || "the thread that connects with the other ranks ended".to_owned();
-        let (rank, ranks) = connected.recv().map_err(|_| ended())??;
+        spawned.map_err(|error| Problem::error(ProblemCode::Connection, format!("cannot start a thread: {error}")))?;
+        let ended = "the thread that connects with the other ranks ended";
+        let connected = connected.recv().map_err(|_| Problem::error(ProblemCode::Connection, ended))?;
+        let (rank, ranks) = connected?;
         Ok(Self { shared, commands, rank, ranks, silence })
     }
 

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use units::random::mix_text;
+use units::{Problem, ProblemCode, random::mix_text};
 
 use crate::agreement::{Agreement, Combine, Excluded};
 use crate::clock::{ClockOffset, HostClock};
 use crate::exchange::{ExchangeOptions, RankExchange, Whole};
+use crate::leaving;
 use crate::message::LeavingRank;
 use crate::transport::Transport;
 
@@ -62,8 +63,8 @@ impl Fleet {
     pub fn join(
         options: ExchangeOptions,
         (host, version, id): (String, String, String),
-        connect: impl FnOnce() -> Result<Box<dyn Transport>, String> + Send + 'static,
-    ) -> Result<Self, String> {
+        connect: impl FnOnce() -> Result<Box<dyn Transport>, Problem> + Send + 'static,
+    ) -> Result<Self, Problem> {
         let clock = Arc::clone(&options.clock);
         let exchange = RankExchange::start(options, connect)?;
         let (agreements, measurements, runs) = Default::default();
@@ -75,17 +76,18 @@ impl Fleet {
             ranks.sort_by_key(|one| one.rank);
             Roster { id, ranks }
         };
-        let roster = fleet.agree(&own, roster).map_err(|broken| broken.to_string())?;
+        let roster = fleet.agree(&own, roster)?;
         if let Some((rank, reason)) = fleet.lost_ranks().first() {
-            return Err(format!("rank {rank} did not join: {reason}"));
+            return Err(Problem::error(ProblemCode::Connection, format!("rank {rank} did not join: {reason}")));
         }
         let (first, all) = (&roster.ranks[0], &roster.ranks);
         if let Some(other) = all.iter().find(|other| other.version != first.version) {
             let (versions, hosts) = ((&first.version, &other.version), (&first.host, &other.host));
-            return Err(format!(
-                "rank 0 on {} has version {}, rank {} on {} has version {}\nhelp: install the same version on all hosts",
+            let what = format!(
+                "rank 0 on {} has version {}, rank {} on {} has version {}",
                 hosts.0, versions.0, other.rank, hosts.1, versions.1
-            ));
+            );
+            return Err(Problem::error(ProblemCode::Connection, what).help("install the same version on all hosts"));
         }
         fleet.hosts = roster.ranks.into_iter().map(|one| one.host).collect();
         fleet.id = roster.id;
@@ -217,13 +219,12 @@ impl Fleet {
     /// # Errors
     ///
     /// Fails if a rank has ended its command, or rank 0 is lost.
-    pub fn value_of_rank_0<T: Serialize + DeserializeOwned>(fleet: Option<&Self>, own: T) -> Result<T, String> {
+    pub fn value_of_rank_0<T: Serialize + DeserializeOwned>(fleet: Option<&Self>, own: T) -> Result<T, Problem> {
         let Some(fleet) = fleet else { return Ok(own) };
         // A list, because JSON cannot tell an absent value from one that is `None`.
         let part: Vec<T> = (fleet.rank() == 0).then_some(own).into_iter().collect();
         let agreed = fleet.agree(&part, |parts| parts.into_iter().flatten().collect::<Vec<T>>());
-        let value = agreed.map_err(|broken| broken.to_string())?.pop();
-        value.ok_or_else(|| Broken::Unreadable("it is empty".to_owned()).to_string())
+        agreed?.pop().ok_or_else(|| Broken::Unreadable("it is empty".to_owned()).into())
     }
 
     /// Gives rank 0 the values of all ranks, in their order, `None` for lost ones. The other ranks get `None`.
@@ -231,12 +232,12 @@ impl Fleet {
     /// # Errors
     ///
     /// Fails if a rank has ended its command, this rank takes no part, or a value cannot be read.
-    pub fn gather<T: Serialize + DeserializeOwned>(&self, own: &T) -> Result<Option<Vec<Option<T>>>, String> {
-        let unreadable = |error: serde_json::Error| Broken::Unreadable(error.to_string()).to_string();
+    pub fn gather<T: Serialize + DeserializeOwned>(&self, own: &T) -> Result<Option<Vec<Option<T>>>, Problem> {
+        let unreadable = |error: serde_json::Error| Problem::from(Broken::Unreadable(error.to_string()));
         let value = serde_json::to_vec(own).map_err(unreadable)?;
         let mut combine = GatherCombine::default();
         let mut agreement = self.begin(GatherCombine::part(self.rank(), &value));
-        self.complete(&mut agreement, &mut combine).map_err(|broken| broken.to_string())?;
+        self.complete(&mut agreement, &mut combine)?;
         let Some(mut gathered) = combine.gathered else { return Ok(None) };
         let value = |rank| gathered.remove(&rank).map(|value| serde_json::from_slice(&value)).transpose();
         (0..self.ranks()).map(value).collect::<Result<_, _>>().map(Some).map_err(unreadable)
@@ -317,11 +318,17 @@ impl std::fmt::Display for Broken {
         match self {
             Self::Excluded(reason) => f.write_str(reason),
             Self::Left { label, text } => {
-                let why = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+                let why = leaving::failure_of(text.lines().next().unwrap_or_default());
                 if why.is_empty() { write!(f, "{label} has ended") } else { write!(f, "{label} has ended: {why}") }
             }
             Self::Unreadable(error) => write!(f, "a message of another rank cannot be read: {error}"),
         }
+    }
+}
+
+impl From<Broken> for Problem {
+    fn from(broken: Broken) -> Self {
+        Self::error(ProblemCode::Connection, broken.to_string())
     }
 }
 

@@ -10,12 +10,17 @@ pub fn messages_elsewhere(all: &[LeavingRank], own: &str, label: impl Fn(u32) ->
     let mut texts: Vec<(String, Vec<u32>)> = Vec::new();
     for leaving in all.iter().filter(|leaving| leaving.rank != 0) {
         // Failures of a run are in the merged result, which names their ranks.
-        let labelled = |line: &str| {
-            let failure = line.strip_prefix("error: ").unwrap_or(line);
-            format!("error: {}: {failure}", label(leaving.rank))
-        };
-        let is_known = |line: &str| own.lines().any(|known| known == line || known == labelled(line));
-        let lines = leaving.text.lines().filter(|line| !line.is_empty() && !is_known(line));
+        let labelled = |line: &str| format!("{}: {}", label(leaving.rank), failure_of(line));
+        let is_known =
+            |line: &str| own.lines().any(|known| known == line || failure_of(known).starts_with(&labelled(line)));
+        // What follows the first line of an error is its remedy.
+        let mut skips = false;
+        let lines = leaving.text.lines().filter(|line| {
+            if !line.starts_with(' ') {
+                skips = is_known(line);
+            }
+            !(line.is_empty() || skips || is_known(line))
+        });
         let text: String = lines.map(|line| format!("{line}\n")).collect();
         match texts.iter_mut().find(|(known, _)| *known == text) {
             _ if text.is_empty() => {}
@@ -29,6 +34,13 @@ pub fn messages_elsewhere(all: &[LeavingRank], own: &str, label: impl Fn(u32) ->
         let _ = write!(printed, "{}:\n{text}", label_of_all(&ranks, &label));
     }
     printed
+}
+
+/// Returns the first line of a printed error without `error: ` or `error[code]: `.
+pub(crate) fn failure_of(line: &str) -> &str {
+    let Some(rest) = line.strip_prefix("error") else { return line };
+    let rest = rest.strip_prefix('[').and_then(|code| code.split_once(']')).map_or(rest, |(_, rest)| rest);
+    rest.strip_prefix(": ").unwrap_or(line)
 }
 
 /// Names several ranks by the first of them.

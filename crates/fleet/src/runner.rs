@@ -6,8 +6,8 @@ use std::time::Instant;
 use job::{Plan, RankTable, SplitKind};
 use record::{ClockRecord, FleetRecord, RankFailure, RankRecord, Run};
 use runner::{
-    CompletedRun, Observer, PreparedRun, Preview, RemoteFailure, RunControl, RunError, RunOptions, Runner, Seeds,
-    WorkerFailure, WorkerPlan,
+    CompletedRun, Observer, PreparedRun, Preview, RemoteFailure, RunControl, RunOptions, Runner, Seeds, WorkerFailure,
+    WorkerPlan,
 };
 use serde::{Deserialize, Serialize};
 use units::{Problem, ProblemCode};
@@ -33,15 +33,15 @@ impl std::fmt::Debug for FleetRunner<'_> {
 }
 
 /// Writes a record.
-pub type SaveRecord = Arc<dyn Fn(&Run) -> Result<(), String> + Send + Sync>;
+pub type SaveRecord = Arc<dyn Fn(&Run) -> Result<(), Problem> + Send + Sync>;
 
 /// Services of the program on this host.
 #[derive(Clone)]
 pub struct RankHost {
     /// Writes the record of this rank's own run, before it is merged.
     pub save: SaveRecord,
-    /// Describes what went wrong in this rank's own run, one line each.
-    pub failures: fn(&dyn PreparedRun, &CompletedRun) -> Vec<String>,
+    /// Describes what went wrong in this rank's own run.
+    pub failures: fn(&dyn PreparedRun, &CompletedRun) -> Vec<Problem>,
     /// Returns the worst failure of this rank's own run.
     pub worst: fn(&dyn PreparedRun, &CompletedRun) -> Option<WorkerFailure>,
     /// Returns the speed of the network link to the targets of a run in bytes per second; `None` if they are not reached
@@ -69,36 +69,38 @@ impl<'a> FleetRunner<'a> {
         prepare: impl FnOnce(&'r dyn Runner, &Plan) -> Result<Box<dyn PreparedRun + 'r>, Vec<Problem>>,
     ) -> Result<Box<dyn PreparedRun + 'r>, Vec<Problem>> {
         let mut ranks = RankTable::of_fleet(self.fleet.hosts(), self.split);
-        let part = plan.of_rank(self.fleet.rank(), &mut ranks).map_err(|problem| vec![*problem]);
+        let part = plan.of_rank(self.fleet.rank(), &mut ranks).map_err(|problem| vec![problem]);
         let own = part.and_then(|part| prepare(&*self.inner, &part.plan));
         let mut part = Preparation::default();
         match &own {
             Ok(prepared) => {
-                part.refusals = self.own_lines(prepared.refusals().to_vec());
+                part.refusals = self.own_problems(prepared.refusals());
                 part.stages = prepared.workers().last().map_or(0, |worker| worker.stage + 1);
             }
-            Err(problems) => {
-                part.problems = self.own_lines(problems.iter().map(|one| one.what.clone()).collect());
-            }
+            Err(problems) => part.problems = self.own_problems(problems),
         }
         let agreed = self.fleet.agree(&part, Preparation::all);
         let inner = own?;
         let whole = agreed.map_err(|broken| vec![Problem::error(ProblemCode::Fleet, broken.to_string())])?;
         if !whole.problems.is_empty() {
-            let problems = self.labelled(whole.problems).into_iter();
-            return Err(problems.map(|problem| Problem::error(ProblemCode::Fleet, problem)).collect());
+            return Err(self.labelled(whole.problems));
         }
         let refusals = self.labelled(whole.refusals);
         Ok(Box::new(FleetRun { runner: self, inner, refusals, stages: whole.stages }))
     }
 
-    fn own_lines(&self, lines: Vec<String>) -> Vec<RankLine> {
-        lines.into_iter().map(|text| RankLine { text, ranks: vec![self.fleet.rank()] }).collect()
+    fn own_problems(&self, problems: &[Problem]) -> Vec<RankProblem> {
+        let ranks = vec![self.fleet.rank()];
+        let own = |Problem { what, help, .. }: &Problem| (what.clone(), help.clone());
+        problems.iter().map(own).map(|(what, help)| RankProblem { what, help, ranks: ranks.clone() }).collect()
     }
 
-    fn labelled(&self, lines: Vec<RankLine>) -> Vec<String> {
-        let label = |ranks: &[u32]| label_of_all(ranks, |rank| self.fleet.label(rank));
-        lines.into_iter().map(|line| format!("{}: {}", label(&line.ranks), line.text)).collect()
+    fn labelled(&self, problems: Vec<RankProblem>) -> Vec<Problem> {
+        let labelled = |RankProblem { what, help, ranks }: RankProblem| {
+            let label = label_of_all(&ranks, |rank| self.fleet.label(rank));
+            Problem::error(ProblemCode::Fleet, what).of(label).maybe_help(help)
+        };
+        problems.into_iter().map(labelled).collect()
     }
 }
 
@@ -117,24 +119,25 @@ impl Runner for FleetRunner<'_> {
 /// What ranks tell each other of their checks.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Preparation {
-    problems: Vec<RankLine>,
-    refusals: Vec<RankLine>,
+    problems: Vec<RankProblem>,
+    refusals: Vec<RankProblem>,
     stages: usize,
 }
 
-/// A message and the ranks that have it.
+/// A problem and the ranks that have it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct RankLine {
-    text: String,
+struct RankProblem {
+    what: String,
+    help: Option<String>,
     ranks: Vec<u32>,
 }
 
-/// Adds messages, each once.
-fn add_lines(lines: &mut Vec<RankLine>, others: Vec<RankLine>) {
+/// Adds problems, each once.
+fn add_problems(known: &mut Vec<RankProblem>, others: Vec<RankProblem>) {
     for other in others {
-        match lines.iter_mut().find(|line| line.text == other.text) {
-            Some(line) => line.ranks.extend(other.ranks),
-            None => lines.push(other),
+        match known.iter_mut().find(|one| one.what == other.what) {
+            Some(one) => one.ranks.extend(other.ranks),
+            None => known.push(other),
         }
     }
 }
@@ -145,8 +148,8 @@ impl Preparation {
             |part: &Self| part.problems.iter().chain(&part.refusals).flat_map(|line| line.ranks.first()).min().copied();
         parts.sort_by_key(first);
         parts.into_iter().fold(Self::default(), |mut all, part| {
-            add_lines(&mut all.problems, part.problems);
-            add_lines(&mut all.refusals, part.refusals);
+            add_problems(&mut all.problems, part.problems);
+            add_problems(&mut all.refusals, part.refusals);
             all.stages = all.stages.max(part.stages);
             all
         })
@@ -157,7 +160,7 @@ impl Preparation {
 struct FleetRun<'a> {
     runner: &'a FleetRunner<'a>,
     inner: Box<dyn PreparedRun + 'a>,
-    refusals: Vec<String>,
+    refusals: Vec<Problem>,
     /// Number of stages of the rank that has most.
     stages: usize,
 }
@@ -171,7 +174,7 @@ impl PreparedRun for FleetRun<'_> {
         self.inner.workers()
     }
 
-    fn refusals(&self) -> &[String] {
+    fn refusals(&self) -> &[Problem] {
         &self.refusals
     }
 
@@ -185,14 +188,13 @@ impl PreparedRun for FleetRun<'_> {
         options: &RunOptions,
         control: &dyn RunControl,
         observer: &mut dyn Observer,
-    ) -> Result<CompletedRun, RunError> {
+    ) -> Result<CompletedRun, Problem> {
         let fleet = self.runner.fleet;
         let (id, before) = (fleet.next_run(), fleet.measure_clock());
         let fleet_control = FleetControl::new(fleet, &id, control);
         let own = self.inner.run(options, &fleet_control, observer);
-        let failure = own.as_ref().err().map(ToString::to_string);
-        if let Some(problem) = fleet_control.complete(self.stages, failure.as_deref()) {
-            return own.and(Err(RunError(problem)));
+        if let Some(problem) = fleet_control.complete(self.stages, own.as_ref().err()) {
+            return own.and(Err(problem));
         }
         let mut completed = own?;
         let own = self.own_record(&id, &completed, before);
@@ -213,7 +215,7 @@ impl FleetRun<'_> {
             link_bytes_per_second: (host.link)(&run),
             clock: clock.map(|clock| clock_record(clock, None)),
             start_delay_ns: delays.max().map(units::Nanos::get),
-            failures: (host.failures)(&*self.inner, completed),
+            failures: (host.failures)(&*self.inner, completed).iter().map(Problem::to_string).collect(),
             failure: (host.worst)(&*self.inner, completed).map(|failure| match failure {
                 WorkerFailure::Verification => RankFailure::Verification,
                 WorkerFailure::Environment => RankFailure::Environment,
@@ -231,14 +233,13 @@ impl FleetRun<'_> {
         completed: &mut CompletedRun,
         mut own: Run,
         before: Option<ClockOffset>,
-        unsaved: Option<String>,
+        unsaved: Option<Problem>,
         is_interrupted: bool,
-    ) -> Result<(), RunError> {
+    ) -> Result<(), Problem> {
         let fleet = self.runner.fleet;
-        let broken = |problem: String| RunError(problem);
         // All ranks end before results travel, so that the cost of merging is no wait for the slowest.
         let lost_before = fleet.lost_ranks();
-        fleet.agree(&(), |_| ()).map_err(|one| broken(one.to_string()))?;
+        fleet.agree(&(), |_| ())?;
         let started = Instant::now();
         // After a signal, launchers allow a second.
         let after = if is_interrupted { None } else { fleet.measure_clock() };
@@ -251,8 +252,8 @@ impl FleetRun<'_> {
         }
         let mut merge = RecordMerge::new(started, measured);
         let whole = fleet.complete(&mut fleet.begin(RankResults::of(own).encode()), &mut merge);
-        let whole = whole.map_err(|one| broken(one.to_string()))?;
-        completed.run = read(&whole.body).ok_or_else(|| broken("the merged record cannot be read".to_owned()))?;
+        let unreadable = || Problem::error(ProblemCode::Connection, "the merged record cannot be read");
+        completed.run = read(&whole?.body).ok_or_else(unreadable)?;
         let merged = completed.run.fleet.clone().unwrap_or_default();
         let label = |rank| fleet.label(rank);
         for member in merged.members.iter().filter(|member| member.rank != fleet.rank()) {
@@ -260,20 +261,19 @@ impl FleetRun<'_> {
                 RankFailure::Verification => WorkerFailure::Verification,
                 RankFailure::Environment => WorkerFailure::Environment,
             });
-            let text = member.failures.iter().map(|line| match line.strip_prefix("help: ") {
-                Some(_) => line.clone(),
-                None => format!("{}: {line}", label(member.rank)),
-            });
-            completed.elsewhere.push(RemoteFailure { failure, lines: text.collect() });
+            let labelled = |line: &String| Problem::error(ProblemCode::Operation, line).of(label(member.rank));
+            let problems = member.failures.iter().map(labelled).collect();
+            completed.elsewhere.push(RemoteFailure { failure, problems });
         }
         let missing = merged.missing();
         for (rank, reason) in missing.iter().flat_map(|one| one.ranks.clone().map(|rank| (rank, &one.reason))) {
             let known = lost_before.iter().any(|(lost, _)| *lost == rank);
             let when = if known { "has no result of this run" } else { "is lost" };
-            let lines = vec![format!("{} {when}: {reason}", label(rank))];
-            completed.elsewhere.push(RemoteFailure { failure: Some(WorkerFailure::Environment), lines });
+            let what = format!("{} {when}: {reason}", label(rank));
+            let problems = vec![Problem::error(ProblemCode::Connection, what)];
+            completed.elsewhere.push(RemoteFailure { failure: Some(WorkerFailure::Environment), problems });
         }
-        completed.elsewhere.retain(|one| !one.lines.is_empty() || one.failure.is_some());
+        completed.elsewhere.retain(|one| !one.problems.is_empty() || one.failure.is_some());
         Ok(())
     }
 }

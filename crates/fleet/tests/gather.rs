@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
+use units::Problem;
 
 use fleet::{ExchangeOptions, SystemClock};
 
 use crate::memory::{Network, PATIENT_SILENCE, as_ranks, ignored, join_with, no_signal, with_growing_silence};
 
 /// What each rank has got: nothing, or the values of all.
-type Gathered = Result<Option<Vec<Option<(u32, String)>>>, String>;
+type Gathered = Result<Option<Vec<Option<(u32, String)>>>, Problem>;
 
 /// Gathers a value of each rank. Some ranks die before, without a word.
 fn gathered(ranks: u32, dead: &[u32], silence: Duration) -> Vec<Gathered> {

@@ -106,7 +106,7 @@ fn results_without(
     ranks: u32,
     dead: &[u32],
     silence: Duration,
-) -> Vec<(u32, Result<runner::CompletedRun, runner::RunError>)> {
+) -> Vec<(u32, Result<runner::CompletedRun, units::Problem>)> {
     let (network, running) = (Network::new(ranks), AtomicU32::new(0));
     let results = as_ranks(ranks, |rank| {
         let fleet = joined(&network, rank, silence);
@@ -134,7 +134,8 @@ fn results_survive_without(dead: &[u32], silence: Duration) {
         let members: Vec<u32> = fleet.members.iter().map(|member| member.rank).collect();
         assert_eq!(members, (0..8).filter(|rank| !dead.contains(rank)).collect::<Vec<_>>());
         assert_eq!(fleet.missing().iter().flat_map(|lost| lost.ranks.clone()).collect::<Vec<_>>(), dead);
-        let lines: Vec<String> = completed.elsewhere.iter().flat_map(|one| one.lines.clone()).collect();
+        let lines: Vec<String> =
+            completed.elsewhere.iter().flat_map(|one| one.problems.iter().map(ToString::to_string)).collect();
         for lost in dead {
             let named = format!("rank {lost} on node{lost} is lost: ");
             assert!(lines.iter().any(|line| line.starts_with(&named)), "{lines:?}");
@@ -176,7 +177,7 @@ fn errors_after_deaths(seed: u64, silence: Duration) -> Vec<String> {
         let clock = Arc::new(SystemClock);
         let fleet = join_with(&network, rank, ExchangeOptions { silence, clock, ended: no_signal, end: ignored });
         all_joined.wait();
-        let fleet = fleet?;
+        let fleet = fleet.map_err(|problem| problem.to_string())?;
         if rank == 0 {
             let (network, deaths, all_died) = (Arc::clone(&network), deaths.clone(), Arc::clone(&all_died));
             std::thread::spawn(move || {
@@ -279,7 +280,7 @@ fn a_rank_that_cannot_begin_is_named_and_nothing_runs() {
     });
     for refusals in &results {
         assert_eq!(refusals, &results[0]);
-        assert!(refusals.iter().all(|line| line.starts_with("rank 2 on node2: ")) && !refusals.is_empty());
+        assert!(refusals.iter().all(|line| line.what.starts_with("rank 2 on node2: ")) && !refusals.is_empty());
     }
     assert_eq!(runs.into_inner(), 4);
 }

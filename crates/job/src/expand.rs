@@ -1,5 +1,7 @@
 //! Expands `${NAME}`, `$pagesize`, `$mb_memory` and `$ncpus`.
 
+use units::{Problem, ProblemCode};
+
 use crate::limits::EXPANDED_BYTES_MAX;
 use crate::source::HostSource;
 
@@ -50,8 +52,8 @@ fn braced(text: &str) -> Option<(&str, &str, &str)> {
 ///
 /// # Errors
 ///
-/// Returns the text of a calculation that cannot be evaluated.
-pub(crate) fn keywords(value: &str, source: &dyn HostSource) -> Result<String, String> {
+/// Returns the problem of a calculation that cannot be evaluated.
+pub(crate) fn keywords(value: &str, source: &dyn HostSource) -> Result<String, Problem> {
     type Number = fn(&dyn HostSource) -> u64;
     let words: [(&str, Number); 3] =
         [("$pagesize", |s| s.page_size_bytes()), ("$mb_memory", |s| s.memory_mib()), ("$ncpus", |s| s.cpus())];
@@ -64,7 +66,10 @@ pub(crate) fn keywords(value: &str, source: &dyn HostSource) -> Result<String, S
     if replaced == value || !replaced.contains(['+', '-', '*', '/']) {
         return Ok(replaced);
     }
-    calculate(&replaced).map(|n| n.to_string()).ok_or(replaced)
+    calculate(&replaced).map(|n| n.to_string()).ok_or_else(|| {
+        Problem::error(ProblemCode::Calculation, format!("`{replaced}` cannot be calculated"))
+            .help("use whole numbers, + - * / and brackets, without units")
+    })
 }
 
 /// Evaluates an expression of integers, `+ - * / %` and brackets; division truncates.
@@ -166,7 +171,7 @@ mod tests {
         assert_eq!(keywords("10*$pagesize", &EmptySource), Ok("40960".to_owned()));
         assert_eq!(keywords("$ncpusfoo", &EmptySource), Ok("1foo".to_owned()));
         assert_eq!(keywords("10*10", &EmptySource), Ok("10*10".to_owned()));
-        assert_eq!(keywords("$mb_memory*2m", &EmptySource), Err("1024*2m".to_owned()));
+        assert!(keywords("$mb_memory*2m", &EmptySource).unwrap_err().what.contains("`1024*2m`"));
     }
 
     #[test]

@@ -186,14 +186,15 @@ impl FileReader<'_> {
         }
         match self.open_include(path, &line.place.source) {
             Ok((name, bytes)) => self.lines(&name, &bytes, file, depth + 1),
-            Err(reason) => self
-                .diagnostics
-                .push(Problem::error(ProblemCode::Include, format!("`{path}` cannot be included: {reason}")).at(place)),
+            Err(problem) => {
+                let problem = problem.of(format_args!("`{path}` cannot be included")).at(place);
+                self.diagnostics.push(Problem { code: ProblemCode::Include, ..problem });
+            }
         }
     }
 
     /// Opens a path relative to the working directory, or else to the directory of the including file.
-    fn open_include(&self, path: &str, including: &str) -> Result<(String, Vec<u8>), String> {
+    fn open_include(&self, path: &str, including: &str) -> Result<(String, Vec<u8>), Problem> {
         let first = self.source.read(path);
         let beside = including.rsplit_once('/').map(|(directory, _)| format!("{directory}/{path}"));
         match (first, beside.filter(|_| !path.starts_with('/'))) {
@@ -222,11 +223,7 @@ impl FileReader<'_> {
                     option.verbatim = false;
                     *value = replaced;
                 }
-                Err(calculation) => self.diagnostics.push(
-                    Problem::error(ProblemCode::Calculation, format!("`{calculation}` cannot be calculated"))
-                        .at(option.value_place.clone())
-                        .help("use whole numbers, + - * / and brackets, without units"),
-                ),
+                Err(problem) => self.diagnostics.push(problem.at(option.value_place.clone())),
             }
         }
         option

@@ -137,7 +137,7 @@ impl HostVariables<'_> {
 }
 
 impl HostSource for HostVariables<'_> {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, Problem> {
         self.outside.read(path)
     }
 

@@ -97,7 +97,7 @@ fn invocation(
     if let Some(name) = &host.profile {
         match profile::expand(name, &jobs, source) {
             Ok(jobs) => raw.insert(0, jobs),
-            Err(problem) => diagnostics.push(*problem),
+            Err(problem) => diagnostics.push(problem),
         }
     }
     let showcmd = if host.showcmd { show(&jobs, &raw, sections) } else { Vec::new() };
@@ -130,13 +130,10 @@ fn read_files(
                 let spent = &mut spent;
                 files.push(FileReader { dialect, source, diagnostics, spent }.read(path, &text));
             }
-            Err(reason) => {
+            Err(problem) => {
                 // The word may be the value of an option that the engine does not have, without credentials in its place.
                 let shown = place.map_or_else(|| (*path).to_owned(), Place::marked);
-                let mut diagnostic =
-                    Problem::error(ProblemCode::UnreadableInput, format!("`{shown}` cannot be read: {reason}"));
-                diagnostic.place = place.cloned();
-                diagnostics.push(diagnostic);
+                diagnostics.push(problem.of(format_args!("`{shown}` cannot be read")).at(place.cloned()));
             }
         }
     }

@@ -19,20 +19,20 @@ const ACT_SECONDS: u64 = 24 * 60 * 60;
 /// # Errors
 ///
 /// Fails if there is no such profile, or if one of its options has no valid value or is missing.
-pub(crate) fn expand(name: &str, given: &RawFile, source: &dyn HostSource) -> Result<RawFile, Box<Problem>> {
+pub(crate) fn expand(name: &str, given: &RawFile, source: &dyn HostSource) -> Result<RawFile, Problem> {
     let options = ProfileOptions { given };
     match name {
         "tiobench" => tiobench(&options, source),
         "act" => act(&options),
         _ => {
             let diagnostic = Problem::error(ProblemCode::UnknownValue, format!("there is no profile `{name}`"));
-            Err(Box::new(diagnostic.help(format!("use one of {NAMES}"))))
+            Err(diagnostic.help(format!("use one of {NAMES}")))
         }
     }
 }
 
 /// Writes and reads four files, first in order, then at random, as tiobench does.
-fn tiobench(options: &ProfileOptions<'_>, source: &dyn HostSource) -> Result<RawFile, Box<Problem>> {
+fn tiobench(options: &ProfileOptions<'_>, source: &dyn HostSource) -> Result<RawFile, Problem> {
     // By default, the files together have as many pages as the host has MiB of memory.
     let bytes = match options.number("size", 1)? {
         Some(mebibytes) => mebibytes.saturating_mul(1 << 20),
@@ -75,11 +75,11 @@ fn tiobench(options: &ProfileOptions<'_>, source: &dyn HostSource) -> Result<Raw
 }
 
 /// Reads and writes devices at the rates of Aerospike's certification tool, or prepares them for that.
-fn act(options: &ProfileOptions<'_>) -> Result<RawFile, Box<Problem>> {
+fn act(options: &ProfileOptions<'_>) -> Result<RawFile, Problem> {
     let devices: Vec<&str> = options.text("device-names").unwrap_or_default().split(',').collect();
     if devices.iter().any(|device| device.is_empty()) {
         let diagnostic = Problem::error(ProblemCode::Profile, "the profile `act` needs the names of devices");
-        return Err(Box::new(diagnostic.help("write `--device-names=DEVICE`, several separated by `,`")));
+        return Err(diagnostic.help("write `--device-names=DEVICE`, several separated by `,`"));
     }
     let load = options.number("load", 1)?.unwrap_or(1);
     let threads = options.number("threads-per-queue", 1)?.unwrap_or(8);
@@ -164,16 +164,16 @@ impl<'a> ProfileOptions<'a> {
     }
 
     /// Returns a number of at least `least`.
-    fn number(&self, key: &str, least: i64) -> Result<Option<u64>, Box<Problem>> {
+    fn number(&self, key: &str, least: i64) -> Result<Option<u64>, Problem> {
         self.read(key, least, NumberUnit::Count { kb_base: 1024 })
     }
 
-    fn seconds(&self, key: &str) -> Result<Option<u64>, Box<Problem>> {
+    fn seconds(&self, key: &str) -> Result<Option<u64>, Problem> {
         // Microseconds.
         Ok(self.read(key, 1_000_000, NumberUnit::Seconds)?.map(|micros| micros / 1_000_000))
     }
 
-    fn read(&self, key: &str, least: i64, unit: NumberUnit) -> Result<Option<u64>, Box<Problem>> {
+    fn read(&self, key: &str, least: i64, unit: NumberUnit) -> Result<Option<u64>, Problem> {
         let Some(option) = self.last(key) else { return Ok(None) };
         let text = option.value.as_deref().unwrap_or_default();
         let value = number::read(text, unit, &mut Findings::default()).filter(|value| *value >= least);
@@ -187,7 +187,7 @@ impl<'a> ProfileOptions<'a> {
                     message
                 };
                 let diagnostic = Problem::error(ProblemCode::Profile, message).at(option.value_place.clone());
-                Err(Box::new(diagnostic.help(format!("write, for example, `--{key}=8`"))))
+                Err(diagnostic.help(format!("write, for example, `--{key}=8`")))
             }
         }
     }

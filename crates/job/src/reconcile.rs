@@ -32,7 +32,7 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     if !draft.replay.trace.is_empty() {
         let ReplayOptions { speed_ppm, .. } = draft.replay;
         let merge = replay::merge(&draft.merge, &draft.replay.trace, context).unwrap_or_else(|problem| {
-            problems.push(*problem);
+            problems.push(problem);
             None
         });
         let mut options = ReplayOptions {

@@ -63,7 +63,7 @@ pub(crate) fn merge(
     draft: &MergeDraft,
     traces: &str,
     context: &StrictContext<'_>,
-) -> Result<Option<TraceMerge>, Box<Problem>> {
+) -> Result<Option<TraceMerge>, Problem> {
     if draft.file.is_empty() {
         return Ok(None);
     }
@@ -77,14 +77,14 @@ pub(crate) fn merge(
         }
         let message = format!("{} values for {} traces", values.len(), traces.len());
         let problem = context.error(ProblemCode::Merge, name, &message);
-        Err(Box::new(problem.help("write one value for each trace of `read_iolog`, separated by `:`")))
+        Err(problem.help("write one value for each trace of `read_iolog`, separated by `:`"))
     };
     let percentages = values("merge_blktrace_scalars", &draft.percentages, 100.0)?;
     let iterations = values("merge_blktrace_iters", &draft.iterations, 1.0)?;
     if let Some(broken) = iterations.iter().find(|value| value.fract() != 0.0) {
         let message = format!("`{broken}` is not a whole number of iterations");
         let problem = context.error(ProblemCode::Merge, "merge_blktrace_iters", &message);
-        return Err(Box::new(problem.help("write, for example, `merge_blktrace_iters=2:1`")));
+        return Err(problem.help("write, for example, `merge_blktrace_iters=2:1`"));
     }
     let of_trace = traces.into_iter().zip(percentages.into_iter().zip(iterations));
     let inputs = of_trace.map(|(trace, (percentage, iterations))| MergedInput {

@@ -1,5 +1,7 @@
 //! Access to job files and the environment, provided by the caller.
 
+use units::{Problem, ProblemCode};
+
 /// Source of job files, variables and properties of the host.
 pub trait HostSource {
     /// Returns the content of a job file or included file; `-` is standard input. A longer text may be cut off after
@@ -8,7 +10,7 @@ pub trait HostSource {
     /// # Errors
     ///
     /// Returns the system's error message.
-    fn read(&self, path: &str) -> Result<Vec<u8>, String>;
+    fn read(&self, path: &str) -> Result<Vec<u8>, Problem>;
 
     /// Returns the value of the environment variable `name`.
     fn variable(&self, name: &str) -> Option<String>;
@@ -33,8 +35,8 @@ pub trait HostSource {
 pub struct EmptySource;
 
 impl HostSource for EmptySource {
-    fn read(&self, _path: &str) -> Result<Vec<u8>, String> {
-        Err("no such file".to_owned())
+    fn read(&self, _path: &str) -> Result<Vec<u8>, Problem> {
+        Err(Problem::error(ProblemCode::UnreadableInput, "no such file"))
     }
 
     fn variable(&self, _name: &str) -> Option<String> {

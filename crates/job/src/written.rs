@@ -81,7 +81,7 @@ mod tests {
     fn command_line_options_apply_to_every_job_of_a_file_and_survive_writing() {
         struct Disk;
         impl HostSource for Disk {
-            fn read(&self, _: &str) -> Result<Vec<u8>, String> {
+            fn read(&self, _: &str) -> Result<Vec<u8>, units::Problem> {
                 Ok(FILE.into())
             }
             fn variable(&self, _: &str) -> Option<String> {

@@ -114,7 +114,7 @@ fn random_text_never_panics() {
             for dialect in [Dialect::Fio, Dialect::Strict] {
                 let parsed = parse_file_text("x", input.as_bytes(), dialect, &world);
                 assert!(!parsed.value.jobs.is_empty() || !parsed.diagnostics.is_empty());
-                assert!(parsed.diagnostics.iter().filter_map(|d| d.place.as_ref()).all(is_within));
+                assert!(parsed.diagnostics.iter().filter_map(|d| d.place.as_deref()).all(is_within));
             }
         });
     }
@@ -144,7 +144,7 @@ fn random_arguments_never_panic() {
         check(seed, &words.join(" "), || {
             for dialect in [Dialect::Fio, Dialect::Strict] {
                 let parsed = parse_command_line(&words, dialect, &world);
-                assert!(parsed.diagnostics.iter().filter_map(|d| d.place.as_ref()).all(is_within));
+                assert!(parsed.diagnostics.iter().filter_map(|d| d.place.as_deref()).all(is_within));
             }
         });
     }

@@ -326,7 +326,7 @@ fn showcmd_matches_fio() {
 struct Host(World);
 
 impl job::HostSource for Host {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, units::Problem> {
         self.0.read(path)
     }
 

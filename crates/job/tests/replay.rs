@@ -1,7 +1,7 @@
 //! Tests of jobs that replay a trace.
 
 use job::{Dialect, EngineKind, InjectedOptions, Plan, ReplayFit, ReplayLoop, ReplayOptions, parse_job_arguments};
-use units::Nanos;
+use units::{Nanos, ProblemCode};
 
 use crate::support::{World, lines, parse};
 
@@ -68,7 +68,7 @@ fn fio_has_its_own_options_only() {
     assert!(!found.chooses_depth);
     for unknown in ["replay=t", "replay_speed=2x", "replay_loop=closed"] {
         let parsed = parse(&format!("[a]\n{unknown}"), Dialect::Fio);
-        assert!(lines(&parsed.diagnostics)[0].contains("unknown-option"), "{unknown}");
+        assert_eq!(parsed.diagnostics[0].code, ProblemCode::UnknownOption, "{unknown}");
     }
 }
 

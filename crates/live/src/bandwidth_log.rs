@@ -5,6 +5,7 @@ use std::io::{Error, Write};
 use std::time::Duration;
 
 use engine::gate::Existing;
+use units::{Problem, ProblemCode};
 
 use crate::logs::create_log;
 
@@ -33,7 +34,7 @@ impl AggregateLog {
     /// # Errors
     ///
     /// The file that cannot be created, and why.
-    pub fn create(prefix: &str) -> Result<Self, String> {
+    pub fn create(prefix: &str) -> Result<Self, Problem> {
         let [read, write, trim] = Self::paths(prefix).map(|path| create_log(&path, Existing::Replace));
         let files = [read?, write?, trim?];
         Ok(Self { files, last: (Duration::ZERO, [0; 3]), failure: None })
@@ -61,8 +62,9 @@ impl AggregateLog {
     /// # Errors
     ///
     /// The first write error of the logs.
-    pub fn finish(self) -> Result<(), String> {
-        let incomplete = |error| Err(format!("a log of --bandwidth-log is incomplete: {error}"));
+    pub fn finish(self) -> Result<(), Problem> {
+        let incomplete =
+            |error| Err(Problem::error(ProblemCode::File, format!("a log of --bandwidth-log is incomplete: {error}")));
         self.failure.map_or(Ok(()), incomplete)
     }
 }

@@ -6,24 +6,23 @@ use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use units::{Problem, ProblemCode};
 
-/// Parses a TCP address with a port. An error is the problem and its remedy. An address that other hosts can reach is
+/// Parses a TCP address with a port. An address that other hosts can reach is
 /// an error unless `safe`; `remedy` then says how to permit it.
-pub fn address(
-    text: &str,
-    example: u16,
-    safe: bool,
-    remedy: &str,
-) -> std::result::Result<SocketAddr, (String, String)> {
+pub fn address(text: &str, example: u16, safe: bool, remedy: &str) -> std::result::Result<SocketAddr, Problem> {
     let local = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
     let local = local.map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
     let Some(address) = local.or_else(|| text.parse().ok()) else {
         let remedy = format!("write, for example, 127.0.0.1:{example} or [::1]:{example}");
-        return Err((format!("`{text}` is not an address with a port"), remedy));
+        return Err(
+            Problem::error(ProblemCode::Address, format!("`{text}` is not an address with a port")).help(remedy)
+        );
     };
     if !is_local(address) && !safe {
         let remedy = format!("use 127.0.0.1:{}, {remedy}", address.port());
-        return Err((format!("other hosts can reach {address}, and nothing is encrypted"), remedy));
+        let what = format!("other hosts can reach {address}, and nothing is encrypted");
+        return Err(Problem::error(ProblemCode::Address, what).help(remedy));
     }
     Ok(address)
 }
@@ -34,21 +33,21 @@ pub fn is_local(address: SocketAddr) -> bool {
 }
 
 /// Describes why listening at an address failed.
-pub fn refused(option: &str, address: SocketAddr, error: &Error) -> String {
+pub fn refused(option: &str, address: SocketAddr, error: &Error) -> Problem {
     let remedy = match error.kind() {
         ErrorKind::AddrInUse => "name another port (0 for any free one): another program listens there",
         ErrorKind::AddrNotAvailable => "see `ip address`: this host has no such address",
         ErrorKind::PermissionDenied => "name another port: those below 1024 are for root",
         _ => "name another address",
     };
-    format!("{option} {address}: {error}\nhelp: {remedy}")
+    Problem::error(ProblemCode::Connection, format!("{option} {address}: {error}")).help(remedy)
 }
 
 /// Listens for metrics clients.
 ///
 /// # Errors
 /// The system's error, with the address and the remedy.
-pub fn listen(address: SocketAddr) -> std::result::Result<TcpListener, String> {
+pub fn listen(address: SocketAddr) -> std::result::Result<TcpListener, Problem> {
     TcpListener::bind(address).map_err(|error| refused("--metrics", address, &error))
 }
 
@@ -214,9 +213,9 @@ mod tests {
 
     #[test]
     fn addresses_that_other_hosts_can_reach_need_consent() {
-        let refused = |text| address(text, 9100, false, "or add --insecure to permit it").unwrap_err();
-        assert_eq!(refused("10.0.0.1:80").1, "use 127.0.0.1:80, or add --insecure to permit it");
-        assert!(refused("nowhere").1.contains("127.0.0.1:9100"));
+        let refused = |text| address(text, 9100, false, "or add --insecure to permit it").unwrap_err().help.unwrap();
+        assert_eq!(refused("10.0.0.1:80"), "use 127.0.0.1:80, or add --insecure to permit it");
+        assert!(refused("nowhere").contains("127.0.0.1:9100"));
         assert!(address("[::]:1", 9100, true, "").is_ok() && address("localhost:0", 9100, false, "").is_ok());
     }
 }

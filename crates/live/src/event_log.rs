@@ -5,11 +5,10 @@ use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use engine::describe;
 use engine::gate::{Existing, create_output};
 use report::Event;
 use runner::RunProgress;
-use units::Nanos;
+use units::{Nanos, Problem, ProblemCode};
 
 /// Minimum time between two progress events.
 const INTERVAL: Duration = Duration::from_millis(900);
@@ -21,7 +20,7 @@ pub struct EventLog {
     /// Lines since the last [`EventLog::take`].
     lines: String,
     last_progress: Option<Instant>,
-    problem: Option<String>,
+    problem: Option<Problem>,
 }
 
 impl EventLog {
@@ -30,9 +29,10 @@ impl EventLog {
     /// # Errors
     ///
     /// Why the file cannot be created.
-    pub fn open(path: Option<&Path>) -> Result<Self, String> {
+    pub fn open(path: Option<&Path>) -> Result<Self, Problem> {
         let open = |path: &Path| {
-            create_output(path, Existing::Replace).map_err(|denied| format!("--events {}: {denied}", path.display()))
+            create_output(path, Existing::Replace)
+                .map_err(|denied| denied.of_output(format_args!("--events {}", path.display())))
         };
         Ok(Self { file: path.map(open).transpose()?, ..Self::none() })
     }
@@ -49,7 +49,8 @@ impl EventLog {
         if let Some(file) = &mut self.file
             && let Err(error) = file.write_all(line.as_bytes())
         {
-            self.problem.get_or_insert_with(|| format!("the events are incomplete: {}", describe(&error)));
+            self.problem
+                .get_or_insert_with(|| engine::io_problem(ProblemCode::File, "the events are incomplete", &error));
         }
         self.lines.push_str(&line);
     }
@@ -77,7 +78,7 @@ impl EventLog {
     }
 
     /// Takes the first write error.
-    pub fn problem(&mut self) -> Option<String> {
+    pub fn problem(&mut self) -> Option<Problem> {
         self.problem.take()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use units::{DataKind, Nanos};
+use units::{DataKind, Nanos, Problem};
 
 /// The log of an entry, by fio's file names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -110,7 +110,7 @@ pub trait WorkerLog: Debug + Send {
     /// # Errors
     ///
     /// Returns the first failure.
-    fn finish(self: Box<Self>) -> Result<(), String>;
+    fn finish(self: Box<Self>) -> Result<(), Problem>;
 }
 
 /// Enabled logs. Windows of length zero are disabled.

@@ -1,6 +1,6 @@
 //! Collects the entries of a worker's logs.
 
-use units::{DataKind, Nanos};
+use units::{DataKind, Nanos, Problem};
 
 use crate::Sample;
 use crate::blocks::CountedBlock;
@@ -58,7 +58,7 @@ impl Logs {
     }
 
     /// Closes the files.
-    pub(crate) fn finish(mut self) -> Result<(), String> {
+    pub(crate) fn finish(mut self) -> Result<(), Problem> {
         self.hand_over();
         self.log.finish()
     }
@@ -203,6 +203,8 @@ const HISTOGRAM_ENTRIES: usize = 64;
 mod tests {
     use std::sync::{Arc, Mutex};
 
+    use units::ProblemCode;
+
     use super::*;
     use crate::{Meter, MeterOptions, bucket_of};
 
@@ -210,14 +212,18 @@ mod tests {
     #[derive(Clone, Debug, Default)]
     struct KeptChunks(Arc<Mutex<Vec<LogChunk>>>);
 
+    fn finished() -> Problem {
+        Problem::error(ProblemCode::File, "finished")
+    }
+
     impl WorkerLog for KeptChunks {
         fn exchange(&mut self, filled: LogChunk) -> LogChunk {
             self.0.lock().expect("no test panics with it").push(filled);
             LogChunk::default()
         }
 
-        fn finish(self: Box<Self>) -> Result<(), String> {
-            Err("finished".to_owned())
+        fn finish(self: Box<Self>) -> Result<(), Problem> {
+            Err(finished())
         }
     }
 
@@ -289,7 +295,7 @@ mod tests {
         let first = LoggedOperation { at: Nanos::new(1_010), submission, service, ..operations[0] };
         assert_eq!(operations[0], first);
         assert_eq!(kept.0.lock().expect("no test panics with it").len(), 4, "chunks are full");
-        assert_eq!(meter.finish_log(), Err("finished".to_owned()));
+        assert_eq!(meter.finish_log(), Err(finished()));
         assert_eq!(meter.finish_log(), Ok(()), "there is no log any more");
     }
 

@@ -1,6 +1,6 @@
 //! The meter of one worker.
 
-use units::{CpuUse, DataKind, Nanos};
+use units::{CpuUse, DataKind, Nanos, Problem};
 
 use crate::blocks::{BLOCK_BYTES_MAX, BlockRecorder, Blocks, RunningHistograms};
 use crate::glance::MeterSnapshot;
@@ -390,7 +390,7 @@ impl Meter {
     /// # Errors
     ///
     /// Returns the first failure to write a log.
-    pub fn finish_log(&mut self) -> Result<(), String> {
+    pub fn finish_log(&mut self) -> Result<(), Problem> {
         self.logs.take().map_or(Ok(()), |logs| logs.finish())
     }
 

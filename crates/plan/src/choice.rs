@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use units::{Place, Problem, ProblemCode};
 use volume::catalogue::{self, About};
 
 use crate::{Need, named};
@@ -14,19 +15,6 @@ pub struct VolumeChoice {
     /// Text that contains it, and the position of the name.
     words: String,
     at: usize,
-}
-
-/// An invalid selection.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChoiceError {
-    /// Whole text.
-    pub words: String,
-    /// Byte range of the error.
-    pub at: Range<usize>,
-    /// Description of the error.
-    pub message: String,
-    /// Suggested correction.
-    pub remedy: String,
 }
 
 /// Splits a text into selections: `aws,gcp/pd-ssd,size=1TiB` are two, because keys belong to the preceding name.
@@ -52,7 +40,7 @@ pub fn parse(words: &str) -> Vec<VolumeChoice> {
 
 /// Returns all errors of selections: unknown names; if there are none, unknown keys and sizes that are not on sale.
 #[must_use]
-pub fn check(choices: &[VolumeChoice]) -> Vec<ChoiceError> {
+pub fn check(choices: &[VolumeChoice]) -> Vec<Problem> {
     let need = Need { volumes: choices.iter().map(|choice| choice.volume.clone()).collect(), ..Need::default() };
     match named(&need) {
         Err(missing) => missing.into_iter().map(|index| choices[index].unknown()).collect(),
@@ -61,8 +49,12 @@ pub fn check(choices: &[VolumeChoice]) -> Vec<ChoiceError> {
 }
 
 impl VolumeChoice {
+    fn problem(&self, at: Range<usize>, what: String, help: String) -> Problem {
+        Problem::error(ProblemCode::Plan, what).at(Place::in_option("--provider", &self.words, at)).help(help)
+    }
+
     /// Returns the error for an unknown name, with the nearest known one.
-    fn unknown(&self) -> ChoiceError {
+    fn unknown(&self) -> Problem {
         let names: Vec<String> = catalogue::list().into_iter().map(|listed| listed.name).collect();
         let mut providers: Vec<&str> =
             names.iter().map(|name| name.split(['/', '@']).next().unwrap_or_default()).collect();
@@ -76,11 +68,11 @@ impl VolumeChoice {
         let known = names.iter().map(String::as_str).chain(providers.iter().copied());
         let listed = || format!("providers are {}; `fathom catalog` lists their volumes", providers.join(", "));
         let remedy = units::suggestion(name, known, listed);
-        ChoiceError { words: self.words.clone(), at: self.at..self.at + name.len(), message, remedy }
+        self.problem(self.at..self.at + name.len(), message, remedy)
     }
 
     /// Returns the errors of keys that the volume does not have, or of a size that is not on sale.
-    fn wrong_keys(&self) -> Vec<ChoiceError> {
+    fn wrong_keys(&self) -> Vec<Problem> {
         let need = Need { volumes: vec![self.volume.clone()], ..Need::default() };
         // One volume represents all of a provider's.
         let volumes = named(&need).unwrap_or_default();
@@ -94,7 +86,7 @@ impl VolumeChoice {
             };
             if let Some((message, remedy)) = volumes.iter().find_map(|(listed, _)| wrong_key(&listed.name, key, value))
             {
-                errors.push(ChoiceError { words: self.words.clone(), at: place, message, remedy });
+                errors.push(self.problem(place, message, remedy));
             }
         }
         errors
@@ -116,13 +108,13 @@ fn wrong_key(name: &str, key: &str, value: &str) -> Option<(String, String)> {
         Ok(resolved) => unsold(name, &resolved[0].about).filter(|_| key == "size"),
         // Bounds by other values are checked later; an unreadable value is always wrong.
         Err(problems) if key != "size" => {
-            let unreadable = problems.iter().find(|problem| problem.message.starts_with(&format!("{key}: ")))?;
-            let remedy = unreadable.remedy.clone().unwrap_or_else(|| format!("`fathom catalog {name}` lists its keys"));
-            Some((unreadable.message.clone(), remedy))
+            let unreadable = problems.iter().find(|problem| problem.what.starts_with(&format!("{key}: ")))?;
+            let remedy = unreadable.help.clone().unwrap_or_else(|| format!("`fathom catalog {name}` lists its keys"));
+            Some((unreadable.what.clone(), remedy))
         }
         Err(problems) => problems.first().map(|problem| {
-            let remedy = problem.remedy.clone();
-            (problem.message.clone(), remedy.unwrap_or_else(|| format!("`fathom catalog {name}` lists its sizes")))
+            let remedy = problem.help.clone();
+            (problem.what.clone(), remedy.unwrap_or_else(|| format!("`fathom catalog {name}` lists its sizes")))
         }),
     }
 }

@@ -1,8 +1,6 @@
 //! Named workloads, which are converted to needs with the arithmetic shown.
 
-use std::ops::Range;
-
-use units::{Bytes, Nanos, grouped, suggestion};
+use units::{Bytes, Nanos, Place, Problem, ProblemCode, grouped, suggestion};
 use volume::catalogue::{QuantityKind, quantity};
 
 use crate::need::Need;
@@ -14,17 +12,6 @@ pub struct Derived {
     pub need: Need,
     /// Steps: `checkpoint: 140 GiB / (30 min × 5 %) = 1.56 GiB/s`.
     pub lines: Vec<String>,
-}
-
-/// A syntax error of a workload, with its place in bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WorkloadSyntaxError {
-    /// Description of the error.
-    pub message: String,
-    /// Place in the text.
-    pub at: Range<usize>,
-    /// Suggested correction.
-    pub remedy: String,
 }
 
 /// A key of a workload: name, kind of quantity, default, meaning.
@@ -116,26 +103,26 @@ pub const ALL: [Workload; 6] = [
 /// # Errors
 ///
 /// Returns all errors of the text.
-pub fn derive(text: &str) -> Result<Derived, Vec<WorkloadSyntaxError>> {
+pub fn derive(text: &str) -> Result<Derived, Vec<Problem>> {
     let name = text.split(',').next().unwrap_or_default();
     let Some(workload) = ALL.iter().find(|workload| workload.name == name.trim()) else {
         let names = ALL.map(|workload| workload.name);
         let remedy = suggestion(name.trim(), names.into_iter(), || format!("there are {}", names.join(", ")));
         let message = format!("there is no workload `{name}`");
-        return Err(vec![WorkloadSyntaxError { message, at: 0..name.len(), remedy }]);
+        return Err(vec![error(message).help(remedy).at(Place::of_text("--workload", text, 0..name.len()))]);
     };
     let (mut given, mut errors) = (vec![None; workload.keys.len()], Vec::new());
     let mut at = name.len() + 1;
     for pair in text.split(',').skip(1) {
-        let place = at..at + pair.len();
-        at = place.end + 1;
+        let place = Place::of_text("--workload", text, at..at + pair.len());
+        at += pair.len() + 1;
         match value(workload, pair) {
             Ok((index, _)) if given[index].is_some() => {
                 let message = format!("`{}` is given twice", workload.keys[index].0);
-                errors.push(WorkloadSyntaxError { message, at: place, remedy: "give it once".to_owned() });
+                errors.push(error(message).at(place).help("give it once"));
             }
             Ok((index, value)) => given[index] = Some(value),
-            Err((message, remedy)) => errors.push(WorkloadSyntaxError { message, at: place, remedy }),
+            Err(problem) => errors.push(problem.at(place)),
         }
     }
     if !errors.is_empty() {
@@ -146,20 +133,24 @@ pub fn derive(text: &str) -> Result<Derived, Vec<WorkloadSyntaxError>> {
     Ok((workload.need)(&values))
 }
 
-fn value(workload: &Workload, pair: &str) -> Result<(usize, f64), (String, String)> {
+fn error(what: String) -> Problem {
+    Problem::error(ProblemCode::Plan, what)
+}
+
+fn value(workload: &Workload, pair: &str) -> Result<(usize, f64), Problem> {
     let names = || workload.keys.iter().map(|key| key.0);
     let listed = || format!("{} takes {}", workload.name, names().collect::<Vec<_>>().join(", "));
     let (key, value) =
-        pair.split_once('=').ok_or_else(|| (format!("`{pair}` is not of the form key=value"), listed()))?;
+        pair.split_once('=').ok_or_else(|| error(format!("`{pair}` is not of the form key=value")).help(listed()))?;
     let index = names().position(|known| known == key.trim()).ok_or_else(|| {
-        (format!("{} has no key `{}`", workload.name, key.trim()), suggestion(key.trim(), names(), listed))
+        error(format!("{} has no key `{}`", workload.name, key.trim())).help(suggestion(key.trim(), names(), listed))
     })?;
     let (name, measure, default, meaning) = workload.keys[index];
     let example = format!("write {meaning}, as in {name}={default}");
-    let value = quantity(value, measure).map_err(|message| (format!("{name}: {message}"), example.clone()))?;
+    let value = quantity(value, measure).map_err(|problem| problem.of(name).help(example.as_str()))?;
     // A workload needs a rate above zero.
     if value <= 0.0 && name != "writes" && name != "reads" {
-        return Err((format!("`{pair}` is nothing"), example));
+        return Err(error(format!("`{pair}` is nothing")).help(example));
     }
     Ok((index, value))
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+use units::{Problem, ProblemCode};
 
 use super::mounts::unescaped_bytes;
 use super::signature::Signature;
@@ -75,12 +76,17 @@ pub fn users(root: &Path, number: Number) -> Vec<Occupant> {
 ///
 /// # Errors
 /// Returns a message if the kernel's list cannot be read.
-pub fn swap_paths(root: &Path) -> Result<Vec<PathBuf>, String> {
+pub fn swap_paths(root: &Path) -> Result<Vec<PathBuf>, Problem> {
     let bytes = match std::fs::read(root.join("proc/swaps")) {
         Ok(bytes) => bytes,
         // A kernel without swap support has no list.
         Err(error) if error.kind() == ErrorKind::NotFound && root.join("proc/self").exists() => Vec::new(),
-        Err(error) => return Err(format!("the list of what is swapped to (/proc/swaps) cannot be read: {error}")),
+        Err(error) => {
+            return Err(Problem::error(
+                ProblemCode::Host,
+                format!("the list of what is swapped to (/proc/swaps) cannot be read: {error}"),
+            ));
+        }
     };
     let lines = bytes.split(|byte| *byte == b'\n').skip(1).filter(|line| !line.is_empty());
     let path = |line: &[u8]| {
@@ -98,7 +104,7 @@ mod tests {
     #[test]
     fn a_swap_file_with_a_name_that_is_not_utf8_hid_all_others() {
         let root = std::env::temp_dir().join(format!("fathom-swaps-{}", std::process::id()));
-        assert!(swap_paths(&root).unwrap_err().contains("/proc/swaps"));
+        assert!(swap_paths(&root).unwrap_err().what.contains("/proc/swaps"));
         std::fs::create_dir_all(root.join("proc/self")).unwrap();
         assert_eq!(swap_paths(&root), Ok(Vec::new()), "this kernel has no swap support");
         let list = b"Filename\tType\tSize\n/caf\xe9\\040x file 8 0 -2\n/dev/sda2                  partition 8 0 -3\n";

@@ -4,8 +4,8 @@ use analyse::{CapKind, Expectation, ExpectedCap, ExpectedPoint, LargerFigure, La
 use job::{BlockSizes, Direction, EngineKind, Job, Plan};
 use runner::{CreditPolicy, NullObserver, RunControl, RunOptions, Runner, Seeds};
 use sim::model::with_key;
-use units::{Nanos, PerKind};
-use volume::catalogue::{self, CatalogueProblem, LatencyBasis, ResolvedVolume};
+use units::{Nanos, PerKind, Problem};
+use volume::catalogue::{self, LatencyBasis, ResolvedVolume};
 use volume::closed::{self, CapPart, Load};
 use volume::{
     Behaviour, CountedUnit, Limit, PerRequestKind, Scope, Spec, Tolerance, cited_merging, joined_by_text, names_machine,
@@ -25,7 +25,7 @@ pub struct ExpectedVolume {
 }
 
 /// Function that reads a catalogue file.
-type ReadVolumes = fn(&str) -> Result<String, String>;
+type ReadVolumes = fn(&str) -> Result<String, Problem>;
 
 impl ExpectedVolume {
     /// Resolves a volume of the catalogue or of a catalogue file.
@@ -33,7 +33,7 @@ impl ExpectedVolume {
     /// # Errors
     ///
     /// Returns all problems of the name.
-    pub fn look_up(words: &str, read_file: ReadVolumes) -> Result<Self, Vec<CatalogueProblem>> {
+    pub fn look_up(words: &str, read_file: ReadVolumes) -> Result<Self, Vec<Problem>> {
         let mut resolved = catalogue::resolve_all(&[words], &read_file)?;
         Ok(Self { words: words.to_owned(), volume: resolved.remove(0), read_file })
     }

@@ -1,5 +1,7 @@
 //! Settings with many values, and their combinations.
 
+use units::{Problem, ProblemCode};
+
 pub use report::grid::assignments as label;
 
 /// A setting with its values.
@@ -20,9 +22,10 @@ impl GridAxis {
     /// # Errors
     ///
     /// Returns what is wrong, with the syntax.
-    pub fn parse(option: &str, text: &str) -> Result<Self, String> {
+    pub fn parse(option: &str, text: &str) -> Result<Self, Problem> {
         let usage = |what: &str| {
-            format!("{option} {text}: {what}\nhelp: write KEY=A..B (doubling), KEY=A..BxF, KEY=A..B/STEP or KEY=V,V,V")
+            Problem::error(ProblemCode::Vary, format!("{option} {text}: {what}"))
+                .help("write KEY=A..B (doubling), KEY=A..BxF, KEY=A..B/STEP or KEY=V,V,V")
         };
         let (key, range) = text.split_once('=').ok_or_else(|| usage("there is no `=`"))?;
         if key.is_empty() {
@@ -30,7 +33,7 @@ impl GridAxis {
         }
         let values = match range.split_once("..") {
             None => range.split(',').map(|value| value.trim().to_owned()).collect(),
-            Some((from, rest)) => between(from, rest).map_err(|what| usage(&what))?,
+            Some((from, rest)) => between(from, rest).map_err(|problem| usage(&problem.what))?,
         };
         if values.iter().any(String::is_empty) {
             return Err(usage("a value is empty"));
@@ -44,7 +47,7 @@ enum GridStep {
     Plus(f64),
 }
 
-fn between(from: &str, rest: &str) -> Result<Vec<String>, String> {
+fn between(from: &str, rest: &str) -> Result<Vec<String>, Problem> {
     let (to, step) = if let Some((to, step)) = rest.split_once('/') {
         (to, GridStep::Plus(GridNumber::parse(step)?.absolute()))
     } else if let Some((to, factor)) = rest.rsplit_once('x') {
@@ -62,14 +65,14 @@ fn between(from: &str, rest: &str) -> Result<Vec<String>, String> {
         GridStep::Plus(step) => step > 0.0,
     };
     if end < value || !rising {
-        return Err("the range does not increase".to_owned());
+        return Err(Problem::error(ProblemCode::Vary, "the range does not increase"));
     }
     let mut values = Vec::new();
     // The tolerance covers rounding: 0.1 + 0.2 is more than 0.3.
     while value <= end * (1.0 + 1e-9) {
         values.push(format!("{}{unit}", (value * 1e6).round() / 1e6));
         if values.len() > POINTS_MAX {
-            return Err(format!("it has more than {POINTS_MAX} values"));
+            return Err(Problem::error(ProblemCode::Vary, format!("it has more than {POINTS_MAX} values")));
         }
         value = match step {
             GridStep::Times(factor) => value * factor,
@@ -85,10 +88,10 @@ struct GridNumber<'a> {
 }
 
 impl<'a> GridNumber<'a> {
-    fn parse(text: &'a str) -> Result<Self, String> {
+    fn parse(text: &'a str) -> Result<Self, Problem> {
         let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (value, unit) = text.split_at(digits);
-        let no_number = || format!("`{text}` is not a number");
+        let no_number = || Problem::error(ProblemCode::Vary, format!("`{text}` is not a number"));
         // `1e6` is not a number with a unit.
         if unit.contains(|c: char| c.is_ascii_digit() || c == '-') {
             return Err(no_number());
@@ -115,7 +118,7 @@ impl<'a> GridNumber<'a> {
 /// # Errors
 ///
 /// Returns the first problem.
-pub fn axes(option: &str, values: &[String]) -> Result<Vec<GridAxis>, String> {
+pub fn axes(option: &str, values: &[String]) -> Result<Vec<GridAxis>, Problem> {
     let axes = values.iter().map(|text| GridAxis::parse(option, text)).collect::<Result<Vec<_>, _>>()?;
     check(option, &axes).map(|()| axes)
 }
@@ -125,17 +128,19 @@ pub fn axes(option: &str, values: &[String]) -> Result<Vec<GridAxis>, String> {
 /// # Errors
 ///
 /// Returns an error if there are too many combinations, or two axes with one key.
-pub(crate) fn check(option: &str, axes: &[GridAxis]) -> Result<(), String> {
+pub(crate) fn check(option: &str, axes: &[GridAxis]) -> Result<(), Problem> {
     if let Some((_, axis)) =
         axes.iter().enumerate().find(|(index, axis)| axes[..*index].iter().any(|before| before.key == axis.key))
     {
-        return Err(format!("{option} {}=…: it is given twice\nhelp: give all values in one {option}", axis.key));
+        return Err(Problem::error(ProblemCode::Vary, format!("{option} {}=…: it is given twice", axis.key))
+            .help(format!("give all values in one {option}")));
     }
     let points = axes.iter().fold(1_usize, |points, axis| points.saturating_mul(axis.values.len()));
     if points <= POINTS_MAX {
         return Ok(());
     }
-    Err(format!("{option}: {points} combinations are more than {POINTS_MAX}\nhelp: take larger steps"))
+    Err(Problem::error(ProblemCode::Vary, format!("{option}: {points} combinations are more than {POINTS_MAX}"))
+        .help("take larger steps"))
 }
 
 /// Returns all combinations of the values of all axes, the last one varying fastest.
@@ -174,16 +179,19 @@ mod tests {
     fn descending_ranges_are_refused() {
         for text in ["iodepth", "=1..2", "iodepth=8..1", "iodepth=1..8x1", "iodepth=1..8/0", "iodepth=a..b", "x=1,,2"] {
             let error = GridAxis::parse("--vary", text).unwrap_err();
-            assert!(error.contains(text) && error.contains("KEY=A..B"), "{error}");
+            assert!(
+                error.what.contains(text) && error.help.as_ref().is_some_and(|help| help.contains("KEY=A..B")),
+                "{error}"
+            );
         }
         assert!(GridAxis::parse("--vary", "iodepth=1..1000000/1").is_err());
-        assert!(GridAxis::parse("--vary", "iodepth=1..1e6/1").unwrap_err().contains("`1e6` is not a number"));
+        assert!(GridAxis::parse("--vary", "iodepth=1..1e6/1").unwrap_err().what.contains("`1e6` is not a number"));
     }
 
     #[test]
     fn a_key_is_varied_once() {
         let axes = ["a=1,2", "b=1,2", "a=4..8"].map(|text| GridAxis::parse("--vary", text).unwrap());
-        assert!(check("--vary", &axes).unwrap_err().contains("a=") && check("--vary", &axes[..2]).is_ok());
+        assert!(check("--vary", &axes).unwrap_err().what.contains("a=") && check("--vary", &axes[..2]).is_ok());
     }
 
     #[test]

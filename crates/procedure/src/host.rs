@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use job::HostSource;
 use report::Event;
 use runner::{CompletedRun, Observer, PreparedRun, RunPlace, Runner};
+use units::Problem;
 
 /// Calls a function with each number below a count, on all processors.
 pub type Parallel = fn(usize, &(dyn Fn(usize) + Sync));
@@ -27,12 +28,12 @@ pub struct ProcedureHost<'a> {
     /// Job files, variables and properties of the host.
     pub source: &'a (dyn HostSource + Sync),
     pub runner: &'a (dyn Fn(RunPlace) -> Box<dyn Runner> + Sync),
-    /// Describes what went wrong in a run, one line each.
-    pub failures: fn(&dyn PreparedRun, &CompletedRun) -> Vec<String>,
+    /// Describes what went wrong in a run.
+    pub failures: fn(&dyn PreparedRun, &CompletedRun) -> Vec<Problem>,
     /// Runs simulations in parallel.
     pub parallel: Parallel,
     /// Reads a file of volumes.
-    pub read_volume: fn(&str) -> Result<String, String>,
+    pub read_volume: fn(&str) -> Result<String, Problem>,
     /// Returns the size in bytes of a block device; `None` for everything else.
     pub device_bytes: fn(&str) -> Option<u64>,
     pub last_processor: u32,
@@ -54,8 +55,8 @@ pub trait ProcedureObserver: Observer {
     /// Shows the progress of the procedure.
     fn show_status(&mut self, text: &str);
 
-    /// Prints a message that cannot wait for the results.
-    fn warn(&mut self, text: &str);
+    /// Prints a warning that cannot wait for the results.
+    fn warn(&mut self, warning: &Problem);
 
     /// Receives an event of the machine-readable stream.
     fn event(&mut self, event: &Event);

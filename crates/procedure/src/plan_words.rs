@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use plan::choice::{self, ChoiceError, VolumeChoice};
+use plan::choice::{self, VolumeChoice};
 use plan::replay::ReplayBounds;
 use plan::workload::{self, Derived};
 use plan::{Need, Requirement};
-use runner::problems;
-use units::{Nanos, Problem, ProblemCode, block_bytes};
+use units::{Nanos, Place, Problem, ProblemCode, block_bytes};
 use volume::catalogue::{self, QuantityKind, quantity};
 
 /// Default headroom.
@@ -141,10 +140,9 @@ pub fn of_load(
         }
         (Some(words), false) => match workload::derive(words) {
             Ok(found) => derived = found,
-            Err(faults) => {
-                for fault in faults {
-                    parser.refuse("--workload", words, fault.at, &fault.message, &fault.remedy);
-                }
+            Err(found) => {
+                let whole = Place::in_option("--workload", words, 0..words.len());
+                parser.problems.extend(found.into_iter().map(|problem| problem.within(&whole)));
             }
         },
         (None, true) => match file() {
@@ -215,7 +213,7 @@ struct NeedParser {
 
 impl NeedParser {
     fn refuse(&mut self, option: &str, value: &str, at: std::ops::Range<usize>, message: &str, remedy: &str) {
-        let place = problems::place_in_option(option, value, at);
+        let place = Place::in_option(option, value, at);
         self.problems.push(Problem::error(ProblemCode::Plan, message).at(place).help(remedy));
     }
 
@@ -226,7 +224,7 @@ impl NeedParser {
         match quantity(value, measure) {
             Ok(found) if found > 0.0 => return Some(found),
             Ok(_) => self.refuse(option, value, 0..value.len(), &format!("`{value}` is nothing"), &remedy),
-            Err(message) => self.refuse(option, value, 0..value.len(), &message, &remedy),
+            Err(problem) => self.refuse(option, value, 0..value.len(), &problem.what, &remedy),
         }
         None
     }
@@ -367,9 +365,7 @@ impl NeedParser {
     fn volumes(&mut self, options: &PlanWords, need: &mut Need) {
         let choices: Vec<VolumeChoice> = options.provider.iter().flat_map(|words| choice::parse(words)).collect();
         need.volumes = choices.iter().map(|choice| choice.volume.clone()).collect();
-        for ChoiceError { words, at, message, remedy } in choice::check(&choices) {
-            self.refuse("--provider", &words, at, &message, &remedy);
-        }
+        self.problems.extend(choice::check(&choices));
         let Some(machine) = need.machine.clone().filter(|_| self.problems.is_empty()) else { return };
         let found = plan::candidates(need, &mut plan::LatencyCache::default());
         let lacks_machine = |candidate: &plan::Candidate| {

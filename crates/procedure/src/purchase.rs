@@ -250,7 +250,7 @@ pub fn need_of(
             of_run(name, &run).ok_or_else(|| vec![Problem::error(ProblemCode::Plan, format!("{name} has no results"))])
         }
         Ok(Input::Iostat(iostat)) => of_counters(name, &iostat, device),
-        Err(unreadable) => Err(vec![unreadable.into()]),
+        Err(unreadable) => Err(vec![unreadable]),
     }
 }
 

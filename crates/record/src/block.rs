@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
+use units::{Problem, ProblemCode};
 
 use crate::DataKind;
 use units::PerKind;
@@ -68,11 +69,14 @@ impl From<LatencyBlock> for StoredLatencyBlock {
 }
 
 impl TryFrom<StoredLatencyBlock> for LatencyBlock {
-    type Error = String;
+    type Error = Problem;
 
-    fn try_from(text: StoredLatencyBlock) -> Result<Self, String> {
+    fn try_from(text: StoredLatencyBlock) -> Result<Self, Problem> {
         let [read, write, trim] = [&text.read, &text.write, &text.trim].map(|text| {
-            parse_buckets(text).ok_or_else(|| format!("`{text}` are no buckets: they rise, as in `228:5,7,9 240:1`"))
+            parse_buckets(text).ok_or_else(|| {
+                let what = format!("`{text}` are no buckets: they rise, as in `228:5,7,9 240:1`");
+                Problem::error(ProblemCode::UnreadableInput, what)
+            })
         });
         Ok(Self { end_ns: text.end_ns, latency: PerKind { read: read?, write: write?, trim: trim? } })
     }

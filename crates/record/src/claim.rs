@@ -136,7 +136,7 @@ impl Claim {
                     claim.set(key, value);
                     claim.written.extend(part.text.split_once('=').map(|(key, value)| (compact(key), compact(value))));
                 }
-                Err(problem) => problems.push(*problem),
+                Err(problem) => problems.push(problem),
             }
         }
         let mut percentiles = claim.percentiles_ns.clone();
@@ -264,11 +264,7 @@ fn begins_pair(text: &str) -> bool {
     word.split_once('=').is_some_and(|(key, _)| !key.is_empty() && !key.contains(','))
 }
 
-fn read_part(
-    part: ClaimPart<'_>,
-    place: &Place,
-    seen: &[ClaimKey],
-) -> Result<(ClaimKey, value::ClaimValue), Box<Problem>> {
+fn read_part(part: ClaimPart<'_>, place: &Place, seen: &[ClaimKey]) -> Result<(ClaimKey, value::ClaimValue), Problem> {
     let Some((name, text)) = part.text.split_once('=') else {
         let digits = part.text.starts_with(|c: char| c.is_ascii_digit());
         let remedy = if digits {
@@ -277,24 +273,19 @@ fn read_part(
             format!("write pairs with commas between them: {EXAMPLE}")
         };
         let message = format!("`{}` is no pair of a key and a value", part.text);
-        return Err(Box::new(Problem::error(ProblemCode::Claim, message).at(place.clone()).help(remedy)));
+        return Err(Problem::error(ProblemCode::Claim, message).at(place.clone()).help(remedy));
     };
     let length = |text: &str| text.chars().count();
     let key_place = place.part(0, length(name.trim_end()));
-    let named @ NamedKey { key, .. } = ClaimKey::named(name.trim()).map_err(|remedy| {
-        let message = format!("`{}` is not a key of claims", name.trim());
-        Box::new(Problem::error(ProblemCode::Claim, message).at(key_place.clone()).help(remedy))
-    })?;
+    let named @ NamedKey { key, .. } = ClaimKey::named(name.trim()).map_err(|problem| problem.at(key_place.clone()))?;
     if seen.contains(&key) {
         let message = format!("`{}` is claimed twice", key.name());
         let problem = Problem::error(ProblemCode::Claim, message).at(key_place).help("leave one of them out");
-        return Err(Box::new(problem));
+        return Err(problem);
     }
     let before = length(name) + 1 + length(text) - length(text.trim_start());
     let text = text.trim();
     let value_place = place.part(before, length(text));
     let span = (value_place.column, value_place.length);
-    value::read(named, text, span)
-        .map(|value| (key, value))
-        .map_err(|(message, remedy)| Box::new(Problem::error(ProblemCode::Claim, message).at(value_place).help(remedy)))
+    value::read(named, text, span).map(|value| (key, value)).map_err(|problem| problem.at(value_place))
 }

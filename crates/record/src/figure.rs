@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use units::{Problem, ProblemCode};
 
 use crate::measured::per_second;
 use crate::{DataKind, DirectionResult, JobResult, LatencyStats, Measured, Percentile, Run};
@@ -345,10 +346,11 @@ impl From<Figure> for String {
 }
 
 impl TryFrom<String> for Figure {
-    type Error = String;
+    type Error = Problem;
 
-    fn try_from(name: String) -> Result<Self, String> {
-        Self::named(&name).ok_or_else(|| format!("there is no figure `{name}`"))
+    fn try_from(name: String) -> Result<Self, Problem> {
+        Self::named(&name)
+            .ok_or_else(|| Problem::error(ProblemCode::UnreadableInput, format!("there is no figure `{name}`")))
     }
 }
 

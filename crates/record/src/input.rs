@@ -32,8 +32,6 @@ mod terse;
 mod text;
 mod vmstat;
 
-use std::fmt;
-
 use crate::measurable::{
     BUSY_PERCENT_MAX, MOST, is_beyond_measure, with_possible_runtimes, without_contradicting_latencies,
     without_impossible_disks, without_impossible_latencies,
@@ -44,7 +42,7 @@ pub use iostat::{CounterFormat, Iostat, IostatCpu, IostatDevice, IostatKind, Ios
 use reports::InputFormat;
 use servers::ServerRuns;
 use text::InputText;
-use units::{Place, Problem};
+use units::{Place, Problem, ProblemCode};
 
 /// A recognized input.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,45 +51,6 @@ pub enum Input {
     Run(Box<Run>),
     /// Device counters recorded during a run.
     Iostat(Iostat),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct InputError {
-    /// Name of the input.
-    pub name: String,
-    /// Line, from 1.
-    pub line: usize,
-    /// Character in the line, from 1.
-    pub column: usize,
-    /// Length in characters; 0 for a position.
-    pub length: u32,
-    /// Content of the line, without colours and cut to 240 characters.
-    pub text: String,
-    /// Description of the error, one sentence without a full stop.
-    pub what: String,
-    /// Suggested correction.
-    pub remedy: String,
-    /// Whether a run or a document ends there before its first complete result.
-    pub(crate) is_cut_off: bool,
-}
-
-impl fmt::Display for InputError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}: {}: {}", self.name, self.line, self.column, self.what, self.remedy)
-    }
-}
-
-impl From<InputError> for Problem {
-    fn from(error: InputError) -> Self {
-        let place = Place {
-            source: error.name.into(),
-            line: error.line,
-            column: error.column,
-            length: error.length as usize,
-            text: error.text.into(),
-        };
-        Self::error(units::ProblemCode::UnreadableInput, error.what).at(place).help(error.remedy)
-    }
 }
 
 /// One run or set of reports in an input.
@@ -109,7 +68,7 @@ pub struct InputResults {
     /// Readable parts, in the order of the input.
     pub parts: Vec<InputResult>,
     /// Parts that cannot be read.
-    pub unreadable: Vec<InputError>,
+    pub unreadable: Vec<Problem>,
 }
 
 /// Reads all runs, or the reports of `iostat`, from any known format; `name` is used in errors only.
@@ -123,16 +82,16 @@ pub struct InputResults {
 ///
 /// # Errors
 ///
-/// Returns an [`InputError`] if nothing can be read, with place, reason and remedy.
-pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError> {
+/// Returns an [`Problem`] if nothing can be read, with place, reason and remedy.
+pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, Problem> {
     by_host::read(name, bytes, read_one_host).unwrap_or_else(|| read_one_host(name, bytes))
 }
 
-fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, InputError> {
+fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, Problem> {
     let text = InputText::of(name, bytes)?;
     few_enough(&text, text.whole.matches("\"jobname\"").count() + normal::results(&text), RESULTS_MAX, "results")?;
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
-    let mut add = |format: InputFormat, line: usize, read: Result<Input, InputError>| match read {
+    let mut add = |format: InputFormat, line: usize, read: Result<Input, Problem>| match read {
         Ok(input) => found.push((format, InputResult { line: line + 1, input })),
         // Next to readable documents, a part in another format is an excerpt of them.
         Err(error) if found.iter().all(|(read, _)| *read == format) => unreadable.push(error),
@@ -144,7 +103,7 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, InputError> {
             Err(error) => add(InputFormat::Json, document.line, Err(error)),
         }
     }
-    let of_text = |line, run: Result<Run, InputError>| measurable(&text, line, of_run(run?), MAKE);
+    let of_text = |line, run: Result<Run, Problem>| measurable(&text, line, of_run(run?), MAKE);
     let (mut above, mut servers) = (0, ServerRuns::default());
     let mut outside = normal::headless::outside(&text).map(|text| Note { text, ..Note::default() });
     for (lines, total) in servers::with_totals(normal::runs(&text), |line| normal::is_total(text.line(line))) {
@@ -210,7 +169,7 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, InputError> {
 /// A format of tables, of which a text has one.
 struct TableFormat {
     is_in: fn(&InputText) -> bool,
-    read: fn(&InputText) -> Result<Vec<InputResult>, InputError>,
+    read: fn(&InputText) -> Result<Vec<InputResult>, Problem>,
     /// Whether it has results of loads of its own, instead of what a device did.
     is_benchmark: bool,
     /// Whether it has counters of devices.
@@ -271,12 +230,12 @@ const TABLES: [TableFormat; 15] = [
     TableFormat { is_in: bench::is_in, read: bench::read, is_benchmark: false, is_of_devices: false },
 ];
 
-fn only(input: Input) -> Result<Vec<InputResult>, InputError> {
+fn only(input: Input) -> Result<Vec<InputResult>, Problem> {
     Ok(vec![InputResult { line: 1, input }])
 }
 
 /// Returns the outputs of several calls as separate parts.
-fn blocks(text: &InputText, blocks: Vec<Iostat>) -> Result<Vec<InputResult>, InputError> {
+fn blocks(text: &InputText, blocks: Vec<Iostat>) -> Result<Vec<InputResult>, Problem> {
     few_enough(text, blocks.len(), RESULTS_MAX, "tables")?;
     let part = |iostat: Iostat| {
         let iostat = few_devices(text, iostat)?;
@@ -291,7 +250,7 @@ fn blocks(text: &InputText, blocks: Vec<Iostat>) -> Result<Vec<InputResult>, Inp
 const RESULTS_MAX: usize = 10_000;
 const DEVICES_MAX: usize = 4_096;
 
-fn few_enough(text: &InputText, count: usize, most: usize, what: &str) -> Result<(), InputError> {
+fn few_enough(text: &InputText, count: usize, most: usize, what: &str) -> Result<(), Problem> {
     if count <= most {
         return Ok(());
     }
@@ -299,7 +258,7 @@ fn few_enough(text: &InputText, count: usize, most: usize, what: &str) -> Result
     Err(text.error(0, "", format!("there are {count} {what} in it, more than {most}"), remedy))
 }
 
-pub(in crate::input) fn few_devices(text: &InputText, iostat: Iostat) -> Result<Iostat, InputError> {
+pub(in crate::input) fn few_devices(text: &InputText, iostat: Iostat) -> Result<Iostat, Problem> {
     let most = iostat.reports.iter().map(|report| report.devices.len()).max().unwrap_or(0);
     few_enough(text, most, DEVICES_MAX, "devices in a report")?;
     let mut iostat = iostat;
@@ -317,7 +276,7 @@ pub(in crate::input) fn of_run(run: Run) -> Input {
 /// # Errors
 ///
 /// Fails as [`read_inputs`], and if there are several parts without a choice, or none with that number.
-pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Input, InputError> {
+pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Input, Problem> {
     let InputResults { mut parts, mut unreadable } = read_inputs(name, bytes)?;
     let count = parts.len();
     let index = number.map_or(0, |number| number.wrapping_sub(1));
@@ -325,7 +284,7 @@ pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Inp
         return Ok(parts.swap_remove(index).input);
     }
     if count == 1 && number.is_none() {
-        let rest = unreadable.iter().position(|error| !error.is_cut_off);
+        let rest = unreadable.iter().position(|error| error.code != ProblemCode::CutOff);
         return match (rest, parts.swap_remove(0).input) {
             (None, Input::Run(mut run)) => {
                 run.notes.extend(unreadable.iter().map(cut_note));
@@ -338,21 +297,22 @@ pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Inp
     // Repeats share one document.
     lines.dedup();
     let lines = if lines.len() == 1 { format!("line {}", lines[0]) } else { format!("lines {}", lines.join(", ")) };
-    Err(InputError {
-        name: name.to_owned(),
+    let place = Place {
+        source: name.into(),
         line: parts.last().map_or(1, |part| part.line),
         column: 1,
         length: 0,
-        text: String::new(),
-        what: format!("there are {count} runs in it, which begin on {lines}"),
-        remedy: format!("choose one: `{name}#1` to `{name}#{count}`"),
-        is_cut_off: false,
-    })
+        text: "".into(),
+    };
+    Err(Problem::error(ProblemCode::UnreadableInput, format!("there are {count} runs in it, which begin on {lines}"))
+        .at(place)
+        .help(format!("choose one: `{name}#1` to `{name}#{count}`")))
 }
 
-fn cut_note(error: &InputError) -> Note {
+fn cut_note(error: &Problem) -> Note {
+    let line = error.place.as_ref().map_or(1, |place| place.line);
     Note {
-        text: format!("another run ends on line {} without a complete result, and is left out", error.line),
+        text: format!("another run ends on line {line} without a complete result, and is left out"),
         ..Note::default()
     }
 }
@@ -376,20 +336,18 @@ const MAGIC: &[(&[u8], &str, &str)] = &[
 ];
 
 /// Refuses binary data. Single bytes of other encodings pass, because figures are ASCII.
-fn refuse_binary(name: &str, bytes: &[u8]) -> Option<InputError> {
+fn refuse_binary(name: &str, bytes: &[u8]) -> Option<Problem> {
     let at = |offset: usize, what: &str, remedy: &str| {
         let before = &bytes[..offset];
         let line_start = before.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
-        InputError {
-            name: name.to_owned(),
+        let place = Place {
+            source: name.into(),
             line: before.iter().filter(|&&b| b == b'\n').count() + 1,
             column: String::from_utf8_lossy(&before[line_start..]).chars().count() + 1,
             length: 0,
-            text: String::new(),
-            what: what.to_owned(),
-            remedy: remedy.to_owned(),
-            is_cut_off: false,
-        }
+            text: "".into(),
+        };
+        Problem::error(ProblemCode::UnreadableInput, what).at(place).help(remedy)
     };
     if let Some((_, what, remedy)) = MAGIC.iter().find(|(magic, ..)| bytes.starts_with(magic)) {
         return Some(at(0, &format!("this is {what}"), remedy));
@@ -419,7 +377,7 @@ fn is_of_result(text: &str) -> bool {
 
 /// Returns an input whose counts and times, and their sums, are within measurement; otherwise an error at a line. Counters
 /// of devices that are impossible are left out with a note.
-fn measurable(text: &InputText, line: usize, mut input: Input, remedy: &str) -> Result<Input, InputError> {
+fn measurable(text: &InputText, line: usize, mut input: Input, remedy: &str) -> Result<Input, Problem> {
     let is_beyond = match &mut input {
         Input::Run(run) => {
             without_impossible_disks(run);

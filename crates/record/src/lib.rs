@@ -57,8 +57,8 @@ pub use etcd::EtcdSyncs;
 pub use figure::{Figure, FigureOf, FigureQuantity, FigureStatistic, FigureValue, NoFigure};
 pub use fio_rows::FioRow;
 pub use input::{
-    CounterFormat, Input, InputError, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind,
-    IostatReport, StackedDisk, read_input, read_inputs,
+    CounterFormat, Input, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport,
+    StackedDisk, read_input, read_inputs,
 };
 pub use job_result::ReplayRecord;
 pub use job_result::SteadyRecord;

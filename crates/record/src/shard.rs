@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use units::random::{mix, mix_text};
+use units::{Problem, ProblemCode};
 
 /// One shard of many points. It has each `count`th point, so that all shards take about as long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -29,8 +30,8 @@ impl Shard {
     ///
     /// # Errors
     ///
-    /// Returns what is wrong and, after `help: `, what to write.
-    pub fn parse(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
+    /// Returns what is wrong.
+    pub fn parse(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, Problem> {
         if text == "auto" {
             return Self::of_array(variable);
         }
@@ -38,20 +39,28 @@ impl Shard {
             .split_once('/')
             .and_then(|(number, count)| Some(Self { number: number.parse().ok()?, count: count.parse().ok()? }));
         shard.filter(|shard| shard.is_valid()).ok_or_else(|| {
-            "not a shard\nhelp: write, for example, --shard 3/16 for the third of 16, or --shard auto".to_owned()
+            Problem::error(ProblemCode::Shard, "not a shard")
+                .help("write, for example, --shard 3/16 for the third of 16, or --shard auto")
         })
     }
 
-    fn of_array(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
+    fn of_array(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, Problem> {
         let Some((task, first, tasks)) = ARRAYS.into_iter().find(|(task, ..)| variable(task).is_some()) else {
             let [slurm, kubernetes] = ARRAYS.map(|(task, ..)| task);
             let help = "run it in a job array, or give --shard NUMBER/COUNT";
-            return Err(format!("neither {slurm} nor {kubernetes} is set\nhelp: {help}"));
+            return Err(
+                Problem::error(ProblemCode::Shard, format!("neither {slurm} nor {kubernetes} is set")).help(help)
+            );
         };
         let value = |name: &str| {
-            let text = variable(name)
-                .ok_or_else(|| format!("{task} is set, but not {name}\nhelp: set {name} to the number of tasks"))?;
-            text.parse::<u32>().map_err(|_| format!("{name}={text} is not a number\nhelp: give --shard NUMBER/COUNT"))
+            let text = variable(name).ok_or_else(|| {
+                Problem::error(ProblemCode::Shard, format!("{task} is set, but not {name}"))
+                    .help(format!("set {name} to the number of tasks"))
+            })?;
+            text.parse::<u32>().map_err(|_| {
+                Problem::error(ProblemCode::Shard, format!("{name}={text} is not a number"))
+                    .help("give --shard NUMBER/COUNT")
+            })
         };
         let (task_number, count) = (value(task)?, value(tasks)?);
         let first = first.map_or(Ok(0), value)?;
@@ -59,9 +68,11 @@ impl Shard {
         let shard = Self { number, count };
         if !shard.is_valid() {
             let help = "number the tasks without gaps, or give --shard NUMBER/COUNT";
-            return Err(format!(
-                "task {task_number} is outside the array of {count} tasks that starts at {first}\nhelp: {help}"
-            ));
+            return Err(Problem::error(
+                ProblemCode::Shard,
+                format!("task {task_number} is outside the array of {count} tasks that starts at {first}"),
+            )
+            .help(help));
         }
         Ok(shard)
     }
@@ -120,8 +131,8 @@ impl ShardRecord {
     ///
     /// # Errors
     ///
-    /// Returns why the shards do not belong together and, after `help: `, what to do.
-    pub fn merge<T>(parts: Vec<(String, Self, Vec<T>)>) -> Result<(Vec<T>, Option<MissingItems>), String> {
+    /// Returns why the shards do not belong together.
+    pub fn merge<T>(parts: Vec<(String, Self, Vec<T>)>) -> Result<(Vec<T>, Option<MissingItems>), Problem> {
         let mut shards: BTreeMap<u32, (String, Vec<T>)> = BTreeMap::new();
         let mut first: Option<(String, Self)> = None;
         for (name, part, items) in parts {
@@ -129,17 +140,18 @@ impl ShardRecord {
             let (first_name, known) = first.get_or_insert_with(|| (name.clone(), part.clone()));
             if !shard.is_valid() || part.items > ITEMS_MAX || items.len() as u64 > shard.items(part.items) {
                 let (found, all) = (items.len(), part.items);
-                return Err(format!("{name}: {shard} cannot have {found} of {all} points\nhelp: compute it again"));
+                return Err(Problem::error(
+                    ProblemCode::Shard,
+                    format!("{name}: {shard} cannot have {found} of {all} points"),
+                )
+                .help("compute it again"));
             }
             if (shard.count, part.items, &part.whole) != (known.shard.count, known.items, &known.whole) {
-                return Err(format!(
-                    "{name} ({shard}) and {first_name} ({}) have different jobs, settings, options or versions of fathom\n\
-                     help: report them apart",
-                    known.shard
-                ));
+                return Err(Problem::error(ProblemCode::Shard, format!("{name} ({shard}) and {first_name} ({}) have different jobs, settings, options or versions of fathom", known.shard)).help("report them apart"));
             }
             if let Some((other, _)) = shards.get(&shard.number) {
-                return Err(format!("{shard} is given twice: {other} and {name}\nhelp: give one of them"));
+                return Err(Problem::error(ProblemCode::Shard, format!("{shard} is given twice: {other} and {name}"))
+                    .help("give one of them"));
             }
             shards.insert(shard.number, (name, items));
         }
@@ -217,7 +229,7 @@ impl std::fmt::Display for MissingItems {
 mod tests {
     use super::*;
 
-    fn parse(text: &str, variables: &[(&str, &str)]) -> Result<(u32, u32), String> {
+    fn parse(text: &str, variables: &[(&str, &str)]) -> Result<(u32, u32), Problem> {
         let variable =
             |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
         Shard::parse(text, &variable).map(|shard| (shard.number, shard.count))
@@ -227,18 +239,18 @@ mod tests {
     fn shards_are_parsed_or_taken_from_a_job_array() {
         assert_eq!(parse("3/16", &[]), Ok((3, 16)));
         for wrong in ["0/4", "5/4", "3", "a/4", "3/", "", "-1/4", "4294967296/4294967296", "0/0"] {
-            assert!(parse(wrong, &[]).unwrap_err().contains("\nhelp: "), "{wrong}");
+            assert!(parse(wrong, &[]).unwrap_err().help.is_some(), "{wrong}");
         }
         let slurm = [("SLURM_ARRAY_TASK_ID", "12"), ("SLURM_ARRAY_TASK_MIN", "10"), ("SLURM_ARRAY_TASK_COUNT", "4")];
         assert_eq!(parse("auto", &slurm), Ok((3, 4)));
         assert_eq!(parse("auto", &[("JOB_COMPLETION_INDEX", "0"), ("FATHOM_SHARDS", "8")]), Ok((1, 8)));
-        assert!(parse("auto", &slurm[..2]).unwrap_err().contains("SLURM_ARRAY_TASK_COUNT"));
-        assert!(parse("auto", &[("JOB_COMPLETION_INDEX", "0")]).unwrap_err().contains("FATHOM_SHARDS"));
+        assert!(parse("auto", &slurm[..2]).unwrap_err().what.contains("SLURM_ARRAY_TASK_COUNT"));
+        assert!(parse("auto", &[("JOB_COMPLETION_INDEX", "0")]).unwrap_err().what.contains("FATHOM_SHARDS"));
         for index in ["8", "x", "-1", "4294967295"] {
             let error = parse("auto", &[("JOB_COMPLETION_INDEX", index), ("FATHOM_SHARDS", "8")]).unwrap_err();
-            assert!(error.contains(index) && error.contains("\nhelp: "), "{error}");
+            assert!(error.what.contains(index) && error.help.is_some(), "{error}");
         }
-        assert!(parse("auto", &[]).unwrap_err().contains("JOB_COMPLETION_INDEX"));
+        assert!(parse("auto", &[]).unwrap_err().what.contains("JOB_COMPLETION_INDEX"));
     }
 
     /// Divides numbers into shards, each with its record.
@@ -281,7 +293,7 @@ mod tests {
 
     #[test]
     fn shards_that_do_not_belong_together_are_refused() {
-        let refused = |parts: Vec<(String, ShardRecord, Vec<u32>)>| ShardRecord::merge(parts).unwrap_err();
+        let refused = |parts: Vec<(String, ShardRecord, Vec<u32>)>| ShardRecord::merge(parts).unwrap_err().what;
         let [first, second] = &shards(4, 2)[..] else { panic!("two") };
         assert!(refused(vec![first.clone(), first.clone()]).contains("shard 1 of 2 is given twice: 1.json and 1.json"));
         assert!(refused(vec![first.clone(), shards(4, 3).remove(1)]).contains("have different jobs"));

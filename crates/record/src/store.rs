@@ -1,6 +1,7 @@
 //! JSON form of a run.
 
 use serde::Deserialize;
+use units::{Problem, ProblemCode};
 
 use crate::Run;
 use crate::measurable::{is_beyond_measure, without_impossible_disks};
@@ -13,7 +14,7 @@ pub const SCHEMA: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// It was written by a newer version of the program.
-    #[error("written with schema {found}, but this program reads schemas up to {SCHEMA}\nhelp: use a newer fathom")]
+    #[error("written with schema {found}, but this program reads schemas up to {SCHEMA}")]
     TooNew {
         /// Schema of the record.
         found: u32,
@@ -30,6 +31,15 @@ pub enum ReadError {
     /// It is not JSON, or does not match its schema.
     #[error("{0}")]
     Malformed(#[from] serde_json::Error),
+}
+
+impl From<ReadError> for Problem {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::TooNew { .. } => Self::error(ProblemCode::TooNew, error.to_string()).help("use a newer fathom"),
+            _ => Self::error(ProblemCode::UnreadableInput, error.to_string()),
+        }
+    }
 }
 
 #[derive(Deserialize)]

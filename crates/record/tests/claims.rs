@@ -142,7 +142,7 @@ fn random_claims_are_parsed_or_refused() {
                 let width = text.chars().count();
                 let inside =
                     |place: &units::Place| place.column >= 1 && place.column - 1 + place.length <= width.max(1);
-                let placed = problems.iter().all(|problem| problem.place.as_ref().is_some_and(inside));
+                let placed = problems.iter().all(|problem| problem.place.as_deref().is_some_and(inside));
                 assert!(placed, "seed {SEED}: {text:?}: {problems:?}");
             }
         }

@@ -1,8 +1,13 @@
 //! Series of copies of `/proc/diskstats`.
 
-use record::{CounterFormat, Input, InputError, Iostat, IostatReport, read_input};
+use record::{CounterFormat, Input, Iostat, IostatReport, read_input};
+use units::{Place, Problem};
 
-fn read(text: &str) -> Result<Iostat, InputError> {
+fn at(problem: &Problem) -> &Place {
+    problem.place.as_deref().expect("a place")
+}
+
+fn read(text: &str) -> Result<Iostat, Problem> {
     match read_input("series", text.as_bytes(), None) {
         Ok(Input::Iostat(iostat)) => Ok(iostat),
         Ok(other) => panic!("{other:?}"),
@@ -89,8 +94,8 @@ fn what_cannot_be_read_is_refused_at_its_place() {
         (format!("5\n{copy}6\n{}", copy.trim_end()), 4, "the last line has no end"),
     ] {
         let error = read(&text).unwrap_err();
-        assert_eq!(error.line, line, "{text}: {error}");
-        assert!(error.what.contains(what) && !error.remedy.is_empty(), "{text}: {error}");
+        assert_eq!(at(&error).line, line, "{text}: {error}");
+        assert!(error.what.contains(what) && error.help.is_some(), "{text}: {error}");
     }
 }
 

@@ -1,9 +1,13 @@
 //! Inputs of all kinds: correct figures, and no truncated input taken for complete.
 
-use record::{DataKind, Input, InputError, Iostat, Quote, Quoted, Run, read_input, read_inputs};
-use units::random::Random;
+use record::{DataKind, Input, Iostat, Quote, Quoted, Run, read_input, read_inputs};
+use units::{Place, Problem, random::Random};
 
 use crate::cases::{at_night, cases};
+
+fn at(problem: &Problem) -> &Place {
+    problem.place.as_deref().expect("a place")
+}
 
 const FIRST_TRY: &str = include_str!("data/first_try.txt");
 const FIO_GROUPS: &str = include_str!("data/fio_groups.txt");
@@ -30,7 +34,7 @@ fn iostat(text: &str) -> Iostat {
 }
 
 #[track_caller]
-fn refused(bytes: impl AsRef<[u8]>) -> InputError {
+fn refused(bytes: impl AsRef<[u8]>) -> Problem {
     match read_input("input", bytes.as_ref(), None) {
         Err(error) => error,
         Ok(input) => panic!("{input:?}"),
@@ -187,8 +191,8 @@ fn prefixes_are_not_misread() {
                 }
                 Err(error) => {
                     refused += 1;
-                    assert!(error.line >= 1 && error.column >= 1, "{error}");
-                    assert!(!error.what.is_empty() && !error.remedy.is_empty(), "{error}");
+                    assert!(at(&error).line >= 1 && at(&error).column >= 1, "{error}");
+                    assert!(!error.what.is_empty() && error.help.is_some(), "{error}");
                 }
             }
         }
@@ -222,7 +226,7 @@ fn damaged_inputs_do_not_panic() {
             }
             if let Err(error) = read_input("input", &bytes, None) {
                 let lines = bytes.split(|&b| b == b'\n').count();
-                assert!((1..=lines).contains(&error.line), "seed {SEED}: {error}");
+                assert!((1..=lines).contains(&at(&error).line), "seed {SEED}: {error}");
             }
         }
     }
@@ -296,34 +300,32 @@ fn foreign_inputs_are_recognized_with_a_remedy() {
     for (text, what, remedy) in cases {
         let error = refused(text);
         assert!(error.what.contains(what), "{text:?}: {error}");
-        assert!(error.remedy.contains(remedy), "{text:?}: {error}");
+        assert!(error.help.as_deref().unwrap_or_default().contains(remedy), "{text:?}: {error}");
         assert!(error.to_string().starts_with("input:1:"), "{error}");
     }
     assert!(refused("[trim]\nrw=randtrim\n  trim: IOPS=21.6k, BW=84.4MiB/s\n").what.contains("a part of fio's"));
-    assert!(refused(b"\x1f\x8b\x08\x00").remedy.contains("gunzip"));
+    assert!(refused(b"\x1f\x8b\x08\x00").help.unwrap_or_default().contains("gunzip"));
     let error = refused(b"some\ntext \x00\x01");
-    assert_eq!((error.line, error.column), (2, 6), "{error}");
+    assert_eq!((at(&error).line, at(&error).column), (2, 6), "{error}");
 }
 
 #[test]
 fn broken_figures_are_located() {
     let broken = FIRST_TRY.replace("IOPS=24.1k", "IOPS=24.1x");
     let error = refused(broken);
-    assert_eq!((error.line, error.column, error.length), (7, 14, 5), "{error}");
+    assert_eq!((at(&error).line, at(&error).column, at(&error).length), (7, 14, 5), "{error}");
     let broken = FIRST_TRY.replace("avg=1310.45", "avg=13i0.45");
     let error = refused(broken);
-    assert_eq!((error.line, error.what.contains("13i0.45")), (9, true), "{error}");
+    assert_eq!((at(&error).line, error.what.contains("13i0.45")), (9, true), "{error}");
     let error = refused(IOSTAT_11.replace("100,00\nsdb", "100,0\nsdb"));
-    assert_eq!((error.line, error.what.contains("cut off")), (16, true), "{error}");
+    assert_eq!((at(&error).line, error.what.contains("cut off")), (16, true), "{error}");
     let error = refused(FIO_JSON.replace("\"jobs\"", "\"jibs\""));
     assert!(error.what.contains("missing field `jobs`"), "{error}");
     let error = refused(FIO_JSON.replace("\"error\" : 0", "\"error\" : zero"));
     let line = FIO_JSON.lines().position(|line| line.contains("\"error\" : 0")).unwrap() + 1;
-    assert_eq!(error.line, line, "{error}");
+    assert_eq!(at(&error).line, line, "{error}");
     let broken = refused("{\n \"fio version\" : \"fio-3.33\",\n \"time\" : \"Sat\n");
-    assert_eq!((broken.line, broken.column), (3, 15), "a string without an end on its line: {broken}");
-    let diagnostic = units::Problem::from(error);
-    assert_eq!(diagnostic.place.map(|place| place.line), Some(line));
+    assert_eq!((at(&broken).line, at(&broken).column), (3, 15), "a string without an end on its line: {broken}");
 }
 
 /// It was called cut off.
@@ -333,7 +335,7 @@ fn output_of_a_run_that_failed_says_so() {
                 fio-3.28\nStarting 1 process\nfio: pid=0, err=13/file:filesetup.c:174, func=open, error=Permission denied\n\n\n\
                 Run status group 0 (all jobs):\n";
     let error = refused(text);
-    assert!(error.what.contains("fio ended with this error") && error.line == 4, "{error}");
+    assert!(error.what.contains("fio ended with this error") && at(&error).line == 4, "{error}");
 }
 
 #[test]
@@ -463,7 +465,8 @@ fn all_runs_of_a_log_are_read() {
     assert_eq!((read.parts.len(), read.unreadable.len(), read.parts[0].line), (3, 0, 1));
     let error = refused(&log);
     assert!(
-        error.what.starts_with("there are 3 runs in it") && error.remedy.contains("`input#1` to `input#3`"),
+        error.what.starts_with("there are 3 runs in it")
+            && error.help.as_deref().unwrap_or_default().contains("`input#1` to `input#3`"),
         "{error}"
     );
     let second = read_input("log", log.as_bytes(), Some(2)).unwrap();

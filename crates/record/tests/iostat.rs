@@ -4,9 +4,14 @@
 
 use std::process::Command;
 
-use record::{Input, InputError, Iostat, IostatDevice, IostatReport, read_input};
+use record::{Input, Iostat, IostatDevice, IostatReport, read_input};
+use units::{Place, Problem};
 
 /// Returns the output of `iostat`, or `None` after printing that the test is skipped.
+fn at(problem: &Problem) -> &Place {
+    problem.place.as_deref().expect("a place")
+}
+
 fn printed(words: &str) -> Option<String> {
     let words: Vec<&str> = words.split(' ').collect();
     let variables = words.iter().take_while(|word| word.contains('=') && !word.starts_with('-')).count();
@@ -22,7 +27,7 @@ fn printed(words: &str) -> Option<String> {
     Some(String::from_utf8(output.stdout).expect("iostat prints UTF-8"))
 }
 
-fn answer(words: &str) -> Option<Result<Iostat, InputError>> {
+fn answer(words: &str) -> Option<Result<Iostat, Problem>> {
     let text = printed(words)?;
     Some(match read_input(words, text.as_bytes(), None) {
         Ok(Input::Iostat(iostat)) => Ok(iostat),
@@ -173,7 +178,7 @@ fn output_for_people_is_read() {
 fn output_without_devices_is_refused() {
     let Some(answer) = answer("-c") else { return };
     let error = answer.unwrap_err();
-    assert!(error.remedy.contains("iostat -x") && error.line > 2, "{error}");
+    assert!(error.help.as_deref().unwrap_or_default().contains("iostat -x") && at(&error).line > 2, "{error}");
 }
 
 /// Without the banner, the average since boot counted as an interval.

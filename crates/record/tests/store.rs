@@ -41,7 +41,8 @@ fn newer_layouts_are_refused_with_a_remedy() {
     let run = Run { schema: SCHEMA + 1, ..Run::default() };
     let error = from_json(&to_json(&run)).unwrap_err();
     assert!(matches!(error, ReadError::TooNew { found } if found == SCHEMA + 1));
-    assert!(error.to_string().ends_with("use a newer fathom"), "{error}");
+    let problem = units::Problem::from(error);
+    assert!(problem.to_string().ends_with("use a newer fathom"), "{problem}");
     assert!(matches!(from_json("{\"jobs\": []}"), Err(ReadError::NoSchema)));
     assert!(matches!(from_json("{"), Err(ReadError::Malformed(_))));
 }

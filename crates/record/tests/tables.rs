@@ -1,6 +1,7 @@
 //! Tables that other programs print of devices and their times.
 
-use record::{CounterFormat, Figure, Input, InputError, Iostat, IostatDevice, JobResult, Run, read_input, read_inputs};
+use record::{CounterFormat, Figure, Input, Iostat, IostatDevice, JobResult, Run, read_input, read_inputs};
+use units::Problem;
 
 fn counters(text: &str) -> Iostat {
     match read_input("input", text.as_bytes(), None).unwrap_or_else(|error| panic!("{error}")) {
@@ -16,7 +17,7 @@ fn run(name: &str, text: &str) -> Run {
     }
 }
 
-fn refused(name: &str, text: &str) -> InputError {
+fn refused(name: &str, text: &str) -> Problem {
     read_input(name, text.as_bytes(), None).err().unwrap_or_else(|| panic!("read: {text}"))
 }
 
@@ -461,7 +462,10 @@ fn histograms_with_impossible_counts_are_refused() {
 #[test]
 fn a_log_of_fio_under_another_name_is_named() {
     let error = refused("load.csv", "1, 200, 0, 4096, 0\n2, 200, 0, 4096, 0\n");
-    assert!(error.what.contains("log of fio") && error.remedy.contains("_lat.1.log"), "{error}");
+    assert!(
+        error.what.contains("log of fio") && error.help.as_deref().unwrap_or_default().contains("_lat.1.log"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -825,7 +829,7 @@ fn other_programs_are_refused_by_their_names() {
         ("relid | heap_blks_read | heap_blks_hit\n1 | 2 | 3\n", "PostgreSQL"),
     ] {
         let error = refused("input", text);
-        assert!(error.what.contains(name) && !error.remedy.is_empty(), "{text}: {error}");
+        assert!(error.what.contains(name) && error.help.is_some(), "{text}: {error}");
     }
 }
 

@@ -19,20 +19,15 @@ pub fn diagnostics_text(diagnostics: &[Problem], colour: bool, width: usize) -> 
 /// Number of columns shown on each side of a place.
 const CONTEXT: usize = 120;
 
-/// Escapes hidden characters, and cuts a long line to the context of its place. Splits a remedy from a message that has
-/// one after `help: `.
+/// Escapes hidden characters, and cuts a long line to the context of its place.
 fn printable_diagnostic(diagnostic: &Problem) -> Problem {
     let text = |text: &str| printable(text).into_owned();
-    let (message, help) = match diagnostic.what.split_once("\nhelp: ") {
-        Some((message, help)) => (message, Some(help)),
-        None => (diagnostic.what.as_str(), None),
-    };
     Problem {
-        what: text(message),
+        what: text(&diagnostic.what),
         label: text(&diagnostic.label),
         notes: diagnostic.notes.iter().map(|note| text(note)).collect(),
-        help: diagnostic.help.as_deref().or(help).map(text),
-        place: diagnostic.place.as_ref().map(excerpt),
+        help: diagnostic.help.as_deref().map(text),
+        place: diagnostic.place.as_deref().map(|place| Box::new(excerpt(place))),
         ..diagnostic.clone()
     }
 }
@@ -65,7 +60,7 @@ fn group(diagnostic: &Problem) -> Group<'_> {
             Snippet::source(place.text.as_ref())
                 .path(place.source.as_ref())
                 .line_start(place.line)
-                .annotation(AnnotationKind::Primary.span(byte_range(place)).label(diagnostic.label.as_str())),
+                .annotation(AnnotationKind::Primary.span(place.bytes()).label(diagnostic.label.as_str())),
         );
     }
     for note in &diagnostic.notes {
@@ -75,13 +70,6 @@ fn group(diagnostic: &Problem) -> Group<'_> {
         group = group.element(Level::HELP.message(remedy.as_str()));
     }
     group
-}
-
-/// Converts the characters of a place to bytes of its line.
-fn byte_range(place: &Place) -> std::ops::Range<usize> {
-    let byte = |characters: usize| place.text.char_indices().nth(characters).map_or(place.text.len(), |(at, _)| at);
-    let start = byte(place.column.saturating_sub(1));
-    start..byte(place.column.saturating_sub(1) + place.length).max(start)
 }
 
 #[cfg(test)]

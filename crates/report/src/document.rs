@@ -49,6 +49,7 @@ pub enum ResultFormat {
 }
 
 use ResultFormat::{Csv, FioJsonPlus, Html, Json, Markdown, OpenMetrics, Svg, Text};
+use units::{Problem, ProblemCode};
 
 impl ResultFormat {
     /// File name extensions and their formats.
@@ -92,17 +93,15 @@ impl ResultFormat {
     /// # Errors
     ///
     /// Returns a message with the possible extensions.
-    pub fn of_file(path: &Path, among: &[Self]) -> Result<Self, String> {
+    pub fn of_file(path: &Path, among: &[Self]) -> Result<Self, Problem> {
         let name = path.to_string_lossy();
         match Self::ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)) {
             Some((_, format)) if among.contains(format) => Ok(*format),
             _ => {
                 let usable = Self::ENDINGS.iter().filter(|(_, format)| among.contains(format));
                 let known: Vec<&str> = usable.map(|(ending, _)| *ending).collect();
-                Err(format!(
-                    "unknown file ending\nhelp: the ending determines the format; use one of {}",
-                    known.join(" ")
-                ))
+                Err(Problem::error(ProblemCode::Output, "unknown file ending")
+                    .help(format!("the ending determines the format; use one of {}", known.join(" "))))
             }
         }
     }

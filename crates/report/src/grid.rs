@@ -3,7 +3,7 @@
 use analyse::{Code, Verdict};
 use record::{DataKind, JobResult, MissingItems, Run, ShardRecord};
 use serde::{Deserialize, Serialize};
-use units::{Bytes, Nanos, count};
+use units::{Bytes, Nanos, Problem, ProblemCode, count};
 
 use crate::escape;
 
@@ -173,16 +173,17 @@ pub fn json(document: &GridDocument) -> String {
 /// # Errors
 ///
 /// Returns an error if the text is not such a document, or has a later layout version.
-pub fn read(text: &str) -> Result<GridDocument, String> {
-    let VersionedGrid { fathom_grid } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+pub fn read(text: &str) -> Result<GridDocument, Problem> {
+    let VersionedGrid { fathom_grid } = crate::own::parsed(text)?;
     if fathom_grid > SCHEMA {
         return Err(crate::own::too_new(fathom_grid, SCHEMA));
     }
-    let document: GridDocument = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let document: GridDocument = crate::own::parsed(text)?;
     let names = |point: &GridPoint| point.settings.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
     if let Some(other) = document.points.iter().find(|point| names(point) != names(&document.points[0])) {
         let (first, other) = (names(&document.points[0]).join(", "), names(other).join(", "));
-        return Err(format!("its points have different settings: `{first}` and `{other}`\nhelp: write the grid again"));
+        let what = format!("its points have different settings: `{first}` and `{other}`");
+        return Err(Problem::error(ProblemCode::UnreadableInput, what).help("write the grid again"));
     }
     if let Some(newer) = document.points.iter().find(|point| point.run.schema > record::SCHEMA) {
         return Err(crate::own::too_new(newer.run.schema, record::SCHEMA));

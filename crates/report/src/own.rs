@@ -3,10 +3,18 @@
 use analyse::Verdict;
 use record::Run;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use units::{Problem, ProblemCode};
 
 /// Returns the error for a document of a later layout version.
-pub(crate) fn too_new(found: u32, known: u32) -> String {
-    format!("written with schema {found}, but this program reads schemas up to {known}\nhelp: use a newer fathom")
+pub(crate) fn too_new(found: u32, known: u32) -> Problem {
+    let what = format!("written with schema {found}, but this program reads schemas up to {known}");
+    Problem::error(ProblemCode::TooNew, what).help("use a newer fathom")
+}
+
+/// Parses JSON.
+pub(crate) fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
+    serde_json::from_str(text).map_err(|error| Problem::error(ProblemCode::UnreadableInput, error.to_string()))
 }
 
 /// Serializes a document as JSON on several lines, with a final newline.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use job::{BlockSizes, Direction, EngineKind, Job, NameAction, Plan, PlanHosts, ReplayOptions, Size};
 use runner::policy::longest;
 use runner::{AttachedVolume, FileGrowth, PageCacheUse, PreparedRun, Preview, WorkerPlan};
-use units::{Bytes, Nanos, grouped};
+use units::{Bytes, Nanos, Problem, grouped};
 use workload::Operations;
 
 /// Returns every job with its resolved values, each marked as given or default.
@@ -158,7 +158,7 @@ fn program(job: &Job) -> String {
 }
 
 /// Describes what a run would write, where, how much and how long it would take, and the reasons for a refusal.
-fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusals: &[String]) -> String {
+fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusals: &[Problem]) -> String {
     let mut text = String::new();
     for growth in growths {
         let _ = writeln!(text, "before the run: {}", growth.description());
@@ -198,7 +198,10 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
         let _ = writeln!(text, "{}: {}", job.name, duration(job));
     }
     for refusal in refusals {
-        let _ = writeln!(text, "refused: {refusal}");
+        let _ = writeln!(text, "refused: {}", refusal.what);
+        if let Some(help) = &refusal.help {
+            let _ = writeln!(text, "help: {help}");
+        }
     }
     text.push_str("nothing was touched\n");
     text

@@ -3,6 +3,7 @@
 use record::{MissingItems, ShardRecord};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use units::{Problem, ProblemCode};
 
 use crate::grid::{GridDocument, GridPoint};
 use crate::sweep::{Sweep, SweepDocument};
@@ -22,14 +23,16 @@ pub trait Sharded: Default + Serialize + DeserializeOwned {
     ///
     /// # Errors
     ///
-    /// Returns why they do not belong together and, after `help: `, what to do.
-    fn merge(documents: Vec<(String, Self)>) -> Result<Self, String> {
+    /// Returns why they do not belong together, with what to do.
+    fn merge(documents: Vec<(String, Self)>) -> Result<Self, Problem> {
         let mut whole = Self::default();
         let mut shards = Vec::with_capacity(documents.len());
         for (index, (name, mut document)) in documents.into_iter().enumerate() {
             let parts = document.parts();
             let Some(record) = parts.shard.take() else {
-                return Err(format!("{name}: it is not a shard\nhelp: report it apart"));
+                return Err(
+                    Problem::error(ProblemCode::Shard, format!("{name}: it is not a shard")).help("report it apart")
+                );
             };
             shards.push((name, record, std::mem::take(parts.items)));
             if index == 0 {
@@ -160,7 +163,7 @@ mod tests {
     fn hostile_settings_are_refused_or_escaped() {
         let mut document = shard(1, &["1", "4"]);
         document.points[1].settings.clear();
-        assert!(crate::grid::read(&crate::grid::json(&document)).unwrap_err().contains("settings"));
+        assert!(crate::grid::read(&crate::grid::json(&document)).unwrap_err().what.contains("settings"));
         // A width above 65,535 would panic.
         let mut document = shard(1, &["1", "4"]);
         document.points[1].settings[0].1 = format!("\u{1b}[2J{}", "x".repeat(100_000));
@@ -172,8 +175,8 @@ mod tests {
     fn a_grid_of_a_later_version_is_refused() {
         let text = crate::grid::json(&shard(1, &["1"]));
         let later = text.replace("\"fathom_grid\": 1", "\"fathom_grid\": 2");
-        assert!(crate::grid::read(&later).unwrap_err().contains("newer fathom"));
+        assert!(crate::grid::read(&later).unwrap_err().to_string().contains("newer fathom"));
         let later = text.replace("\"schema\": 1", "\"schema\": 9");
-        assert!(crate::grid::read(&later).unwrap_err().contains("newer fathom"));
+        assert!(crate::grid::read(&later).unwrap_err().to_string().contains("newer fathom"));
     }
 }

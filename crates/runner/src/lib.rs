@@ -13,10 +13,8 @@ mod assemble;
 mod counters;
 mod logs;
 pub mod policy;
-pub mod problems;
 mod progress;
 mod ramps;
-mod refusal;
 mod replays;
 mod result;
 mod seam;
@@ -32,14 +30,13 @@ pub use meter::WorkerLog;
 pub use policy::EndedJobs;
 pub use progress::{ProgressTracker, RunProgress};
 pub use ramps::SizedRamps;
-pub use refusal::Refusal;
 pub use replays::{NoTraces, TraceFiles, issuer, resolve_replays, write_merged_traces};
 pub use result::{PendingOperation, WorkerError, WorkerFailure, WorkerResult};
 pub use seam::{
     AttachedVolume, CompletedRun, CreditPolicy, FileGrowth, NullObserver, Observer, PageCacheUse, PreparedRun, Preview,
-    RemoteFailure, RunControl, RunError, RunOptions, RunPlace, Runner, StageStart, Uninterrupted,
+    RemoteFailure, RunControl, RunOptions, RunPlace, Runner, StageStart, Uninterrupted,
 };
 pub use seeds::Seeds;
 pub use steady::SteadyStates;
 pub use trimmed::trimmed_range;
-pub use workers::{Environment, InvalidJob, WorkerPlan, plan_workers};
+pub use workers::{Environment, WorkerPlan, plan_workers};

@@ -2,7 +2,7 @@
 
 use job::{IoPriority, Job, WindowValues};
 use meter::{LogKind, LogOptions, WorkerLog};
-use units::Nanos;
+use units::{Nanos, Problem};
 
 /// Creates the log files of workers (`write_lat_log` and similar).
 pub trait LogSink: Sync {
@@ -11,7 +11,7 @@ pub trait LogSink: Sync {
     /// # Errors
     ///
     /// Returns the file that cannot be created and the reason.
-    fn create(&self, plan: &LogPlan) -> Result<Box<dyn WorkerLog>, String>;
+    fn create(&self, plan: &LogPlan) -> Result<Box<dyn WorkerLog>, Problem>;
 }
 
 /// The log files of one worker.

@@ -7,8 +7,6 @@ use job::{BlockSizes, Dialect, EngineKind, Job, Plan, ReplayFacts, ReplayOptions
 use units::{PerKind, Problem, ProblemCode};
 use workload::{Issuer, JobLayout, MergedTrace, TraceBytes, WorkerIndex, scan_trace};
 
-use crate::WorkerError;
-
 /// Opens the traces that jobs replay.
 pub trait TraceFiles: fmt::Debug + Send + Sync {
     /// Opens a trace at its start. It is opened once before the run and once by each worker.
@@ -16,16 +14,17 @@ pub trait TraceFiles: fmt::Debug + Send + Sync {
     /// # Errors
     ///
     /// Returns why it cannot be opened.
-    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, String>;
+    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, Problem>;
 
     /// Writes a trace to a file.
     ///
     /// # Errors
     ///
     /// Returns why it cannot be read or written.
-    fn write(&self, path: &str, trace: &mut dyn TraceBytes) -> Result<(), String> {
+    fn write(&self, path: &str, trace: &mut dyn TraceBytes) -> Result<(), Problem> {
         let _ = trace;
-        Err(format!("{path}: this command writes no traces\nhelp: use `fathom run` or `fathom sim`"))
+        Err(Problem::error(ProblemCode::Trace, format!("{path}: this command writes no traces"))
+            .help("use `fathom run` or `fathom sim`"))
     }
 }
 
@@ -34,8 +33,9 @@ pub trait TraceFiles: fmt::Debug + Send + Sync {
 pub struct NoTraces;
 
 impl TraceFiles for NoTraces {
-    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, String> {
-        Err(format!("{path}: this command replays no traces\nhelp: use `fathom run` or `fathom sim`"))
+    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, Problem> {
+        Err(Problem::error(ProblemCode::Trace, format!("{path}: this command replays no traces"))
+            .help("use `fathom run` or `fathom sim`"))
     }
 }
 
@@ -54,7 +54,7 @@ const LEAST_DEPTH: u32 = 32;
 ///
 /// Returns a diagnostic for each job whose trace cannot be replayed.
 pub fn resolve_replays(plan: &mut Plan, dialect: Dialect, traces: &dyn TraceFiles) -> Vec<Problem> {
-    let mut known: BTreeMap<String, Result<ReplayFacts, String>> = BTreeMap::new();
+    let mut known: BTreeMap<String, Result<ReplayFacts, Problem>> = BTreeMap::new();
     let mut problems = Vec::new();
     for job in &mut plan.jobs {
         let Some(replay) = &mut job.replay else { continue };
@@ -63,7 +63,7 @@ pub fn resolve_replays(plan: &mut Plan, dialect: Dialect, traces: &dyn TraceFile
             match known.entry(identity(replay)).or_insert_with(scan) {
                 Ok(facts) => replay.facts = Some(facts.clone()),
                 Err(error) => {
-                    problems.push(problem(job, error));
+                    problems.push(of_job(job, error));
                     continue;
                 }
             }
@@ -80,14 +80,14 @@ fn identity(replay: &ReplayOptions) -> String {
 }
 
 /// Opens the trace of a job. Traces that are merged are merged anew, so that the merged file need not exist yet.
-fn open(replay: &ReplayOptions, traces: &dyn TraceFiles) -> Result<Box<dyn TraceBytes>, String> {
+fn open(replay: &ReplayOptions, traces: &dyn TraceFiles) -> Result<Box<dyn TraceBytes>, Problem> {
     match &replay.merge {
         None => traces.open(&replay.trace),
         Some(merge) => Ok(Box::new(merged(merge, traces)?)),
     }
 }
 
-fn merged(merge: &TraceMerge, traces: &dyn TraceFiles) -> Result<MergedTrace, String> {
+fn merged(merge: &TraceMerge, traces: &dyn TraceFiles) -> Result<MergedTrace, Problem> {
     let bytes = merge.inputs.iter().map(|input| traces.open(&input.trace)).collect::<Result<_, _>>()?;
     MergedTrace::new(merge, bytes)
 }
@@ -97,7 +97,7 @@ fn merged(merge: &TraceMerge, traces: &dyn TraceFiles) -> Result<MergedTrace, St
 /// # Errors
 ///
 /// Returns why one of them cannot be written.
-pub fn write_merged_traces(plan: &Plan, traces: &dyn TraceFiles) -> Result<(), String> {
+pub fn write_merged_traces(plan: &Plan, traces: &dyn TraceFiles) -> Result<(), Problem> {
     let merges: BTreeMap<_, _> = plan
         .jobs
         .iter()
@@ -106,17 +106,18 @@ pub fn write_merged_traces(plan: &Plan, traces: &dyn TraceFiles) -> Result<(), S
         .collect();
     merges.into_values().try_for_each(|merge| {
         let written = traces.write(&merge.file, &mut merged(merge, traces)?);
-        written.map_err(|problem| format!("merge_blktrace_file: {problem}"))
+        written.map_err(|problem| problem.of("merge_blktrace_file"))
     })
 }
 
-fn problem(job: &Job, error: &str) -> Problem {
-    let (what, remedy) = error.split_once("\nhelp: ").unwrap_or((error, ""));
+/// Moves the problem of a trace to the option of a job that names the trace.
+fn of_job(job: &Job, problem: &Problem) -> Problem {
     let place = ["replay", "read_iolog"].iter().find_map(|name| {
         job.origin.options.iter().rev().find(|(known, _)| known == name).map(|(_, place)| place.clone())
     });
-    let diagnostic = Problem::error(ProblemCode::Trace, format!("job `{}`: {what}", job.name)).at(place);
-    if remedy.is_empty() { diagnostic } else { diagnostic.help(remedy) }
+    let within = problem.place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
+    let what = format!("job `{}`: {within}{}", job.name, problem.what);
+    Problem { what, ..problem.clone() }.at(place)
 }
 
 /// Sets the pattern of a job to what its trace contains, and its queue depth if the job gives none.
@@ -166,13 +167,9 @@ pub fn issuer(
     layout: &JobLayout,
     seed: u64,
     traces: &dyn TraceFiles,
-) -> Result<Issuer, WorkerError> {
-    let issuer = match &job.replay {
+) -> Result<Issuer, Problem> {
+    match &job.replay {
         None => Issuer::new(job, worker, layout, seed),
-        Some(replay) => {
-            let bytes = open(replay, traces).map_err(WorkerError::new)?;
-            Issuer::replaying(job, worker, layout, seed, bytes)
-        }
-    };
-    issuer.map_err(|error| WorkerError::new(error.to_string()))
+        Some(replay) => Issuer::replaying(job, worker, layout, seed, open(replay, traces)?),
+    }
 }

@@ -4,7 +4,7 @@ use drive::{Abandoned, Ending, FoundDepth, OperationFailure, Verification, Write
 use job::Job;
 use meter::Summary;
 use record::SteadyRecord;
-use units::{CallKind, Nanos};
+use units::{CallKind, Nanos, Problem, ProblemCode};
 use workload::ReplayOutcome;
 
 #[derive(Debug, Default)]
@@ -119,8 +119,7 @@ impl WorkerResult {
 /// An error of a worker other than failed operations.
 #[derive(Clone, Debug)]
 pub struct WorkerError {
-    /// The problem and its remedy.
-    pub text: String,
+    pub problem: Problem,
     /// Error number of the system; `EINVAL` for errors that the system did not report.
     pub errno: i32,
 }
@@ -129,31 +128,33 @@ const EINVAL: i32 = 22;
 /// Error number of an operation that was never answered.
 const ETIMEDOUT: i32 = 110;
 
+/// An error that the system did not report.
+impl From<Problem> for WorkerError {
+    fn from(problem: Problem) -> Self {
+        Self::new(problem, None)
+    }
+}
+
 impl WorkerError {
-    /// Creates an error that the system did not report.
+    /// Creates an error with the system's error number, if it reported one.
     #[must_use]
-    pub fn new(text: impl Into<String>) -> Self {
-        Self::with_errno(text, None)
+    pub fn new(problem: Problem, errno: Option<i32>) -> Self {
+        Self { problem, errno: errno.unwrap_or(EINVAL) }
     }
 
     /// Returns the error that ended a replay early, if there was one.
     #[must_use]
     pub fn of_replay(replay: Option<&ReplayOutcome>) -> Option<Self> {
-        replay?.error.clone().map(Self::new)
+        replay?.error.clone().map(Self::from)
     }
 
     /// Creates the error of a worker that could write in no zone of a zoned device.
     #[must_use]
     pub fn of_zones() -> Self {
-        Self::new(
-            "no zone could be opened for 5 s: zones outside of the job's region hold all that the device may have open\n\
-             help: reset or finish them (`blkzone finish`), or give the job a region that includes them",
-        )
-    }
-
-    /// Creates an error with the system's error number, if it reported one.
-    #[must_use]
-    pub fn with_errno(text: impl Into<String>, errno: Option<i32>) -> Self {
-        Self { text: text.into(), errno: errno.unwrap_or(EINVAL) }
+        let what = "no zone could be opened for 5 s: zones outside of the job's region hold all that the device may \
+                    have open";
+        Problem::error(ProblemCode::Operation, what)
+            .help("reset or finish them (`blkzone finish`), or give the job a region that includes them")
+            .into()
     }
 }

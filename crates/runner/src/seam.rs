@@ -42,8 +42,8 @@ pub trait PreparedRun {
 
     fn workers(&self) -> &[WorkerPlan];
 
-    /// Returns the reasons why the run must not begin, one line each.
-    fn refusals(&self) -> &[String] {
+    /// Returns the reasons why the run must not begin.
+    fn refusals(&self) -> &[Problem] {
         &[]
     }
 
@@ -60,7 +60,7 @@ pub trait PreparedRun {
         options: &RunOptions,
         control: &dyn RunControl,
         observer: &mut dyn Observer,
-    ) -> Result<CompletedRun, RunError>;
+    ) -> Result<CompletedRun, Problem>;
 }
 
 /// Options of a run that are not part of its plan.
@@ -170,21 +170,9 @@ pub struct CompletedRun {
 pub struct RemoteFailure {
     /// Kind of failure; `None` if its results are complete nevertheless.
     pub failure: Option<WorkerFailure>,
-    /// Descriptions with rank and host, one line each; a line of `help: ` belongs to the one before it.
-    pub lines: Vec<String>,
+    /// Descriptions with rank and host.
+    pub problems: Vec<Problem>,
 }
-
-/// The reason why a run could not begin, with place and remedy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunError(pub String);
-
-impl std::fmt::Display for RunError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for RunError {}
 
 /// Signals and deadlines that end a run.
 pub trait RunControl: Sync {

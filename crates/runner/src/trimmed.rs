@@ -2,7 +2,8 @@
 
 use job::Job;
 use meter::TrimmedRange;
-use workload::{FileExtent, WorkloadError};
+use units::Problem;
+use workload::FileExtent;
 
 /// Maximum number of blocks. fio counts the trims of 8192.
 const BLOCKS_MAX: u64 = 1 << 24;
@@ -12,16 +13,14 @@ const BLOCKS_MAX: u64 = 1 << 24;
 /// # Errors
 ///
 /// Returns why they cannot be counted.
-pub fn trimmed_range(job: &Job, files: &[FileExtent]) -> Result<Option<TrimmedRange>, WorkloadError> {
+pub fn trimmed_range(job: &Job, files: &[FileExtent]) -> Result<Option<TrimmedRange>, Problem> {
     if !job.counts_block_trims() {
         return Ok(None);
     }
-    let refused = |message: String| WorkloadError { option: "block_error_percentiles", message };
+    let refused = |what: String, help: &str| Err(job.unfit("block_error_percentiles", what).help(help));
     let [file] = files else {
-        return Err(refused(format!(
-            "the blocks of one file can be counted, and the job has {}\nhelp: leave block_error_percentiles out",
-            files.len()
-        )));
+        let what = format!("the blocks of one file can be counted, and the job has {}", files.len());
+        return refused(what, "leave block_error_percentiles out");
     };
     let block_bytes = block_bytes(job);
     let blocks = file.length / u64::from(block_bytes.max(1));
@@ -29,10 +28,10 @@ pub fn trimmed_range(job: &Job, files: &[FileExtent]) -> Result<Option<TrimmedRa
         Ok(blocks) if u64::from(blocks) <= BLOCKS_MAX => {
             Ok(Some(TrimmedRange { start: file.start, block_bytes, blocks }))
         }
-        _ => Err(refused(format!(
-            "the job trims {blocks} blocks of {block_bytes} bytes, and {BLOCKS_MAX} can be counted\nhelp: write a larger \
-             bs or a smaller size, or leave block_error_percentiles out"
-        ))),
+        _ => refused(
+            format!("the job trims {blocks} blocks of {block_bytes} bytes, and {BLOCKS_MAX} can be counted"),
+            "write a larger bs or a smaller size, or leave block_error_percentiles out",
+        ),
     }
 }
 
@@ -51,6 +50,6 @@ fn block_bytes(job: &Job) -> u32 {
 }
 
 /// Returns the memory in bytes that the counts of a worker take.
-pub(crate) fn trimmed_bytes(job: &Job, files: &[FileExtent]) -> Result<u64, WorkloadError> {
+pub(crate) fn trimmed_bytes(job: &Job, files: &[FileExtent]) -> Result<u64, Problem> {
     Ok(trimmed_range(job, files)?.map_or(0, |range| range.memory_bytes()))
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use job::limits::{self, Capacity, Excess};
+use job::limits::{self, Capacity};
 use job::{Dialect, Job, Plan};
-use units::{Problem, ProblemCode, ZoneReport};
-use workload::{FileFact, FilePlan, JobLayout, Operations, PlannedFile, WorkerIndex, WorkloadError, Writers};
+use units::{Problem, ZoneReport};
+use workload::{FileFact, FilePlan, JobLayout, Operations, PlannedFile, WorkerIndex, Writers};
 
 use crate::Seeds;
 use crate::trimmed::trimmed_bytes;
@@ -57,39 +57,6 @@ impl WorkerPlan {
     }
 }
 
-/// A job that cannot run, and the reason.
-#[derive(Clone, Debug)]
-pub struct InvalidJob {
-    /// Index of the job in the plan.
-    pub job: usize,
-    /// The problem.
-    pub error: WorkloadError,
-    /// The complete diagnostic, if all jobs together exceed a limit.
-    exceeded: Option<Problem>,
-}
-
-impl From<Excess> for InvalidJob {
-    fn from(excess: Excess) -> Self {
-        let Excess { job, option, diagnostic } = excess;
-        let remedy = diagnostic.help.as_deref().unwrap_or_default();
-        let message = format!("{}\nhelp: {remedy}", diagnostic.what);
-        Self { job, error: WorkloadError { option, message }, exceeded: Some(diagnostic) }
-    }
-}
-
-impl InvalidJob {
-    /// Returns a diagnostic at the option to change.
-    #[must_use]
-    pub fn diagnostic(&self, plan: &Plan) -> Problem {
-        if let Some(exceeded) = &self.exceeded {
-            return exceeded.clone();
-        }
-        let job = &plan.jobs[self.job];
-        let place = job.origin.of(self.error.option).cloned();
-        Problem::error(ProblemCode::Unfit, format!("job `{}`: {}", job.name, self.error)).at(place)
-    }
-}
-
 /// The environment of a plan's files: the host, or modelled volumes.
 pub trait Environment {
     /// Returns the state of a path. A path that cannot be inspected counts as absent; opening it reports the reason.
@@ -103,38 +70,38 @@ pub trait Environment {
     /// # Errors
     ///
     /// Returns the option to change and the reason.
-    fn check(&self, job: &Job) -> Result<(), WorkloadError>;
+    fn check(&self, job: &Job) -> Result<(), Problem>;
 
     /// Checks the files of a worker before touching anything.
     ///
     /// # Errors
     ///
     /// Returns the option to change and the reason.
-    fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), WorkloadError>;
+    fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), Problem>;
 
     /// Returns the zones of a zoned device; `None` for anything else.
     ///
     /// # Errors
     ///
     /// Returns the option to change and the reason if the zones cannot be used.
-    fn zones(&self, job: &Job, path: &str) -> Result<Option<ZoneReport>, WorkloadError>;
+    fn zones(&self, job: &Job, path: &str) -> Result<Option<ZoneReport>, Problem>;
 
     /// Returns a path without links and `..`, even of a file that does not exist.
     fn resolve(&self, path: &str) -> String;
 }
 
-/// Expands the jobs of a plan into workers, in order. Returns the first reason for each job that cannot run.
+/// Expands the jobs of a plan into workers, in order. Returns the first problem of each job that cannot run.
 pub fn plan_workers(
     plan: &Plan,
     dialect: Dialect,
     seeds: Seeds,
     environment: &dyn Environment,
-) -> (Vec<WorkerPlan>, Vec<InvalidJob>) {
+) -> (Vec<WorkerPlan>, Vec<Problem>) {
     let (mut workers, mut unrunnable) = (Vec::new(), Vec::new());
     let capacity = environment.capacity();
     let exceeded = limits::check(plan, &capacity);
     if !exceeded.is_empty() {
-        return (workers, exceeded.into_iter().map(InvalidJob::from).collect());
+        return (workers, exceeded);
     }
     let mut maps: Vec<(usize, u64)> = Vec::new();
     let (mut group, mut stage, mut stages) = (0, 0, Vec::new());
@@ -167,19 +134,19 @@ pub fn plan_workers(
                     workers.push(worker);
                 }
                 Err(error) => {
-                    unrunnable.push(InvalidJob { job: index, error, exceeded: None });
+                    unrunnable.push(error);
                     break;
                 }
             }
         }
     }
     identify(plan, &mut workers, environment);
-    unrunnable.extend(limits::exceeds_memory(plan, &maps, &capacity).map(InvalidJob::from));
+    unrunnable.extend(limits::exceeds_memory(plan, &maps, &capacity));
     (workers, unrunnable)
 }
 
 /// Returns the memory in bytes that a worker takes for blocks: their maps, and counts of their trims.
-fn block_bytes(job: &Job, layout: &JobLayout) -> Result<u64, WorkloadError> {
+fn block_bytes(job: &Job, layout: &JobLayout) -> Result<u64, Problem> {
     Ok(workload::map_bytes(job, layout)?.saturating_add(trimmed_bytes(job, &layout.files)?))
 }
 

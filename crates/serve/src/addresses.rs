@@ -11,8 +11,8 @@ use nbd::server::Listener;
 use nbd::wire::handshake::Tls;
 use nbd::wire::{Uri, uri};
 
-use engine::describe;
 use live::endpoint;
+use units::{Problem, ProblemCode};
 
 /// A requested listening address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,8 +38,8 @@ impl ListenAddress {
     /// that is permitted.
     ///
     /// # Errors
-    /// The problem and its remedy.
-    pub(crate) fn tcp(text: &str, option: &str, admits: Admits) -> Result<Self, (String, String)> {
+    /// Fails if it is no address, or admits too many.
+    pub(crate) fn tcp(text: &str, option: &str, admits: Admits) -> Result<Self, Problem> {
         let remedy = match option {
             "--listen" => {
                 "encrypt with --tls-certificate and --tls-key and require client certificates with --tls-clients, or add --insecure to permit it"
@@ -55,7 +55,7 @@ impl ListenAddress {
             let remedy = format!(
                 "require certificates with --tls-clients FILE, use 127.0.0.1:{port}, or add --insecure to permit it"
             );
-            return Err((message, remedy));
+            return Err(Problem::error(ProblemCode::Address, message).help(remedy));
         }
         Ok(Self::Tcp(address))
     }
@@ -80,7 +80,7 @@ impl BoundAddress {
         requested: &ListenAddress,
         encrypts: bool,
         directory: &RuntimeDirectory,
-    ) -> Result<(Listener, Self), String> {
+    ) -> Result<(Listener, Self), Problem> {
         match requested {
             ListenAddress::Unix(path) => {
                 let path = match path {
@@ -114,7 +114,7 @@ impl BoundAddress {
     ///
     /// # Errors
     /// When this user has no private directory.
-    pub(crate) fn statistics(&self, directory: &RuntimeDirectory) -> Result<PathBuf, String> {
+    pub(crate) fn statistics(&self, directory: &RuntimeDirectory) -> Result<PathBuf, Problem> {
         match self {
             Self::Unix(path) => Ok(statistics_of(path)),
             Self::Tcp { address, .. } => Ok(directory.make()?.join(format!("tcp-{}.stats", address.port()))),
@@ -136,7 +136,7 @@ impl ServiceSocket {
     ///
     /// # Errors
     /// The system's refusal, which names `option`.
-    pub(crate) fn listen(option: &str, path: &Path) -> Result<Self, String> {
+    pub(crate) fn listen(option: &str, path: &Path) -> Result<Self, Problem> {
         let path = absolute(path);
         let listener = Listener::unix(&path).map_err(|error| refused_path(option, &path, &error))?;
         Ok(Self { path, listener })
@@ -172,13 +172,13 @@ pub(crate) fn statistics_of(path: &Path) -> PathBuf {
 ///
 /// # Errors
 /// When the text is neither, with the remedy.
-pub(crate) fn statistics_at(text: &str, directory: &RuntimeDirectory) -> Result<PathBuf, String> {
+pub(crate) fn statistics_at(text: &str, directory: &RuntimeDirectory) -> Result<PathBuf, Problem> {
     if !text.contains("://") {
         let path = Path::new(text);
         return Ok(if text.ends_with(".stats") { path.to_owned() } else { statistics_of(path) });
     }
     use std::os::unix::ffi::OsStrExt;
-    let uri = Uri::parse(text).map_err(|error| format!("--stats {text}: {error}"))?;
+    let uri = Uri::parse(text).map_err(|error| Problem::from(error).of(format_args!("--stats {text}")))?;
     match uri.server {
         uri::UriServer::Unix(bytes) => Ok(statistics_of(Path::new(std::ffi::OsStr::from_bytes(&bytes)))),
         uri::UriServer::Tcp { port, .. } => Ok(directory.make()?.join(format!("tcp-{port}.stats"))),
@@ -214,21 +214,23 @@ impl RuntimeDirectory {
     ///
     /// # Errors
     /// When it cannot be created or belongs to another user.
-    pub(crate) fn make(&self) -> Result<PathBuf, String> {
+    pub(crate) fn make(&self) -> Result<PathBuf, Problem> {
         let user = rustix::process::geteuid().as_raw();
         let directory = &self.preferred;
         let remedy = "name a socket with --socket PATH, or set XDG_RUNTIME_DIR";
         match std::fs::DirBuilder::new().mode(0o700).create(directory) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(format!("cannot make {}: {error}\nhelp: {remedy}", directory.display()));
+                let what = format!("cannot make {}: {error}", directory.display());
+                return Err(Problem::error(ProblemCode::File, what).help(remedy));
             }
             _ => {}
         }
         // Another user may have created it as a trap.
-        let facts =
-            std::fs::symlink_metadata(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+        let facts = std::fs::symlink_metadata(directory)
+            .map_err(|error| Problem::error(ProblemCode::File, format!("{}: {error}", directory.display())))?;
         if !facts.is_dir() || facts.uid() != user || facts.mode() & 0o077 != 0 {
-            return Err(format!("{} is not a directory of this user alone\nhelp: {remedy}", directory.display()));
+            let what = format!("{} is not a directory of this user alone", directory.display());
+            return Err(Problem::error(ProblemCode::File, what).help(remedy));
         }
         Ok(directory.clone())
     }
@@ -245,15 +247,16 @@ impl RuntimeDirectory {
 const MAX_PATH: usize = 107;
 
 /// Describes why a socket cannot be created at a path.
-pub(crate) fn refused_path(option: &str, path: &Path, error: &io::Error) -> String {
+pub(crate) fn refused_path(option: &str, path: &Path, error: &io::Error) -> Problem {
     let shown = path.display();
+    let problem = |what: String| Problem::error(ProblemCode::Connection, format!("{option} {shown}: {what}"));
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            format!("{option} {shown}: the path exists\nhelp: end the server that uses it, or name another path")
+            problem("the path exists".to_owned()).help("end the server that uses it, or name another path")
         }
         _ if path.as_os_str().len() > MAX_PATH => {
-            format!("{option} {shown}: paths of sockets have at most {MAX_PATH} bytes\nhelp: use a shorter path")
+            problem(format!("paths of sockets have at most {MAX_PATH} bytes")).help("use a shorter path")
         }
-        _ => format!("{option} {shown}: {}", describe(error)),
+        _ => engine::io_problem(ProblemCode::Connection, format_args!("{option} {shown}"), error),
     }
 }

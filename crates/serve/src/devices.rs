@@ -12,7 +12,7 @@ use rustix::process::{getegid, geteuid};
 use crate::addresses::RuntimeDirectory;
 use crate::stats::ExportFacts;
 use engine::cleanup::{self, CleanUp};
-use engine::describe;
+use units::{Problem, ProblemCode};
 
 /// Preferred I/O size, as reported to programs.
 const BLOCK_BYTES: u32 = 4096;
@@ -24,7 +24,7 @@ const BLOCK_BYTES: u32 = 4096;
 pub(crate) fn prepare(
     facts: &[ExportFacts],
     directory: &RuntimeDirectory,
-) -> Result<(Vec<DeviceDraft>, Vec<ExportMount>), String> {
+) -> Result<(Vec<DeviceDraft>, Vec<ExportMount>), Problem> {
     let directory = directory.make()?;
     let (mut drafts, mut mounts) = (Vec::new(), Vec::new());
     for (export, facts) in facts.iter().enumerate() {
@@ -34,7 +34,7 @@ pub(crate) fn prepare(
             read_only: facts.stats.read_only,
             most_bytes: MOST_BYTES,
         };
-        let prepared = DeviceDraft::new(setup, &directory).map_err(|error| error.to_string());
+        let prepared = DeviceDraft::new(setup, &directory).map_err(Problem::from);
         match prepared.and_then(|(draft, fuse)| Ok((draft, fuse.map(|fuse| mount(fuse, facts, export)).transpose()?))) {
             Ok((draft, mount)) => {
                 drafts.push(draft);
@@ -42,17 +42,17 @@ pub(crate) fn prepare(
             }
             Err(problem) => {
                 drafts.into_iter().for_each(DeviceDraft::abandon);
-                return Err(format!("--device: {problem}"));
+                return Err(problem.of("--device"));
             }
         }
     }
     Ok((drafts, mounts))
 }
 
-fn mount(fuse: std::os::fd::OwnedFd, facts: &ExportFacts, export: usize) -> Result<ExportMount, String> {
+fn mount(fuse: std::os::fd::OwnedFd, facts: &ExportFacts, export: usize) -> Result<ExportMount, Problem> {
     let owner = (geteuid().as_raw(), getegid().as_raw());
     let node = Node { size: facts.stats.size_bytes, block_bytes: BLOCK_BYTES, read_only: facts.stats.read_only, owner };
-    let channel = Channel::new(fuse).map_err(|error| describe(&error))?;
+    let channel = Channel::new(fuse).map_err(|error| engine::io_problem(ProblemCode::Device, "FUSE", &error))?;
     Ok(ExportMount { channel, node, export })
 }
 
@@ -60,7 +60,7 @@ fn mount(fuse: std::os::fd::OwnedFd, facts: &ExportFacts, export: usize) -> Resu
 ///
 /// # Errors
 /// The system's refusal, with its remedy; all devices are removed.
-pub(crate) fn attach(drafts: Vec<DeviceDraft>) -> Result<HeldDevices, String> {
+pub(crate) fn attach(drafts: Vec<DeviceDraft>) -> Result<HeldDevices, Problem> {
     let mut devices = Vec::new();
     let mut drafts = drafts.into_iter();
     while let Some(draft) = drafts.next() {
@@ -69,8 +69,9 @@ pub(crate) fn attach(drafts: Vec<DeviceDraft>) -> Result<HeldDevices, String> {
             Err(error) => {
                 drafts.for_each(DeviceDraft::abandon);
                 let left = tear_down(devices);
-                let left: String = left.iter().map(|left| format!("; {left}")).collect();
-                return Err(format!("--device: {error}{left}"));
+                let mut problem = Problem::from(error).of("--device");
+                problem.what.extend(left.iter().map(|left| format!("; {left}")));
+                return Err(problem);
             }
         }
     }
@@ -101,7 +102,7 @@ impl HeldDevices {
 
     /// Removes the devices, which requires a running server. Returns the failures.
     #[must_use]
-    pub fn tear_down(mut self) -> Vec<String> {
+    pub fn tear_down(mut self) -> Vec<Problem> {
         let left = remove_all(&self.devices);
         self.clean_up.take().into_iter().for_each(CleanUp::disarm);
         left
@@ -109,14 +110,14 @@ impl HeldDevices {
 }
 
 /// Holds the lock during the removal, so that a second caller waits for it.
-fn remove_all(devices: &Mutex<Vec<Device>>) -> Vec<String> {
+fn remove_all(devices: &Mutex<Vec<Device>>) -> Vec<Problem> {
     let mut devices = devices.lock().unwrap_or_else(PoisonError::into_inner);
     tear_down(std::mem::take(&mut *devices))
 }
 
-fn tear_down(devices: Vec<Device>) -> Vec<String> {
+fn tear_down(devices: Vec<Device>) -> Vec<Problem> {
     let errors = devices.into_iter().filter_map(|device| device.tear_down().err()).flatten();
-    errors.map(|error: Error| format!("{error}; `fathom serve --cleanup` removes it later")).collect()
+    errors.map(|error: Error| Problem::from(error).also_help("`fathom serve --cleanup` removes it later")).collect()
 }
 
 /// Result of removing devices of ended servers.
@@ -125,7 +126,7 @@ pub struct CleanedDevices {
     /// Removed devices and mounts.
     pub removed: Vec<String>,
     /// Errors of those that remain.
-    pub errors: Vec<String>,
+    pub errors: Vec<Problem>,
 }
 
 /// Removes devices of servers that ended without doing so.
@@ -135,7 +136,7 @@ pub fn clean(directory: &RuntimeDirectory) -> CleanedDevices {
     for directory in directory.all() {
         let cleaned = clean_up(directory);
         all.removed.extend(cleaned.gone.iter().map(ToString::to_string));
-        all.errors.extend(cleaned.errors.iter().map(ToString::to_string));
+        all.errors.extend(cleaned.errors.into_iter().map(Problem::from));
     }
     all
 }

@@ -6,7 +6,7 @@ use engine::block::DeviceDraft;
 
 use crate::child::RunningChild;
 use crate::devices::{self, HeldDevices};
-use engine::describe;
+use units::{Problem, ProblemCode};
 
 /// Pending startup steps.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Opening {
     ///
     /// # Errors
     /// The system's refusal; everything is undone.
-    pub fn open(self, print: &dyn Fn(&str)) -> Result<OpenedServer, String> {
+    pub fn open(self, print: &dyn Fn(&str)) -> Result<OpenedServer, Problem> {
         let devices = devices::attach(self.drafts)?;
         let Some(command) = self.command else {
             print(&self.hints);
@@ -48,7 +48,7 @@ impl Opening {
             Ok(child) => Ok(OpenedServer { devices, child: Some(child) }),
             Err(error) => {
                 let left: String = devices.tear_down().iter().map(|left| format!("; {left}")).collect();
-                Err(format!("--run: cannot start sh{left}: {}", describe(&error)))
+                Err(engine::io_problem(ProblemCode::Host, format_args!("--run: cannot start sh{left}"), &error))
             }
         }
     }

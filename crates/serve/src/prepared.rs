@@ -8,7 +8,7 @@ use nbd::store::faults::FaultRates;
 use nbd::wire::handshake::HandshakeSettings;
 use report::serve::{ServerAddress, ServerHints};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use units::Nanos;
+use units::{Nanos, Problem, ProblemCode};
 use volume::System;
 
 use crate::addresses::{BoundAddress, ListenAddress, RuntimeDirectory, ServiceSocket};
@@ -23,7 +23,6 @@ use crate::stores::StoreMode;
 use crate::view::RecentView;
 use crate::{devices, offers};
 use engine::cleanup::{self, CleanUp};
-use engine::describe;
 use live::endpoint;
 
 /// A server with its stores and listening sockets, before it runs.
@@ -50,7 +49,7 @@ impl PreparedServer {
         question: &ServeQuestion,
         gate: &WriteGate,
         directory: &RuntimeDirectory,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Problem> {
         let mode = StoreMode::new(options, question);
         let stores = (0..).zip(&question.requested).map(|(number, requested)| mode.open(requested, number, gate));
         let stores = stores.collect::<Result<Vec<_>, _>>()?;
@@ -94,7 +93,7 @@ impl PreparedServer {
             Ok(server) => server,
             Err(error) => {
                 drafts.into_iter().for_each(DeviceDraft::abandon);
-                return Err(format!("cannot serve: {}", describe(&error)));
+                return Err(engine::io_problem(ProblemCode::Host, "cannot serve", &error));
             }
         };
         Ok(Self { server, statistics, control, sockets, facts, addresses, metrics, seed: question.seed, drafts })

@@ -2,16 +2,15 @@
 
 use nbd::server::TlsIdentity;
 use nbd::store::faults::FaultRates;
-use units::{Nanos, Problem, ProblemCode};
+use units::{Nanos, Place, Problem, ProblemCode};
 use volume::Attachment;
-use volume::catalogue::{self, CatalogueProblem, QuantityKind, quantity};
+use volume::catalogue::{self, QuantityKind, quantity};
 
 use crate::addresses::{Admits, ListenAddress};
 use crate::identity::{self, UnusableOption};
 use crate::request::{HostFiles, ServeRequest};
 use crate::requested::{BackingSpec, MIN_MEMORY_BYTES, RequestedExport};
 use crate::sizes;
-use runner::problems;
 
 /// A validated request. Nothing has been opened yet.
 #[derive(Debug)]
@@ -81,13 +80,8 @@ struct ServeValidator<'a> {
 
 impl ServeValidator<'_> {
     fn refuse(&mut self, option: &str, value: &str, at: std::ops::Range<usize>, message: &str, remedy: &str) {
-        let place = problems::place_in_option(option, value, at);
+        let place = Place::in_option(option, value, at);
         self.problems.push(Problem::error(ProblemCode::Serve, message).at(place).help(remedy));
-    }
-
-    fn refuse_volume(&mut self, problems: &[CatalogueProblem]) {
-        let shown = |problem| problems::of_volume(problem, problems::place_in_volume(problem));
-        self.problems.extend(problems.iter().map(shown));
     }
 
     /// Returns names and volumes of the exports. The unnamed one is the first, and so the default.
@@ -164,7 +158,7 @@ impl ServeValidator<'_> {
         match quantity(&text[at..], QuantityKind::Size) {
             Ok(bytes) if bytes >= 512.0 && bytes < i64::MAX as f64 => return Some(bytes as u64),
             Ok(_) => self.refuse(option, text, at..text.len(), "not between 512 bytes and 8 EiB", &remedy),
-            Err(message) => self.refuse(option, text, at..text.len(), &message, &remedy),
+            Err(problem) => self.refuse(option, text, at..text.len(), &problem.what, &remedy),
         }
         None
     }
@@ -189,7 +183,7 @@ impl ServeValidator<'_> {
                 "no round trip within a network takes longer than 1 s",
                 remedy,
             ),
-            Err(message) => self.refuse("--round-trip", text, 0..text.len(), &message, remedy),
+            Err(problem) => self.refuse("--round-trip", text, 0..text.len(), &problem.what, remedy),
         }
         None
     }
@@ -201,7 +195,7 @@ impl ServeValidator<'_> {
         let specs = match catalogue::resolve_all(&volumes, &self.files.read_volume) {
             Ok(resolved) => resolved.into_iter().map(|volume| volume.spec).collect(),
             Err(problems) => {
-                self.refuse_volume(&problems);
+                self.problems.extend(problems);
                 Vec::new()
             }
         };
@@ -272,7 +266,7 @@ impl ServeValidator<'_> {
 
     fn faults(&mut self, options: &ServeRequest) -> FaultRates {
         let rates = options.faults.as_deref().map(|text| FaultRates::parse("--faults", text));
-        rates.transpose().inspect_err(|problems| self.refuse_volume(problems)).ok().flatten().unwrap_or_default()
+        rates.and_then(|rates| rates.map_err(|problems| self.problems.extend(problems)).ok()).unwrap_or_default()
     }
 
     fn identity(&mut self, options: &ServeRequest) -> Option<TlsIdentity> {
@@ -300,7 +294,8 @@ impl ServeValidator<'_> {
 
     fn listen_address(&mut self, option: &str, text: &str, admits: Admits) -> Option<ListenAddress> {
         let place = ListenAddress::tcp(text, option, admits);
-        place.map_err(|(message, remedy)| self.refuse(option, text, 0..text.len(), &message, &remedy)).ok()
+        let whole = Place::in_option(option, text, 0..text.len());
+        place.map_err(|problem| self.problems.push(problem.at(whole))).ok()
     }
 }
 

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use units::Problem;
 
 /// Options of a server as text; [`ServeQuestion`](crate::ServeQuestion) validates them.
 #[derive(Clone, Debug, Default, Args)]
@@ -76,5 +77,5 @@ pub struct HostFiles {
     /// Reads a certificate or key of limited size.
     pub read_certificate: fn(&Path) -> io::Result<Vec<u8>>,
     /// Reads a file of volumes by its path.
-    pub read_volume: fn(&str) -> Result<String, String>,
+    pub read_volume: fn(&str) -> Result<String, Problem>,
 }

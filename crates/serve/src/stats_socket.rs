@@ -7,8 +7,8 @@ use report::serve::ServerStats;
 
 use crate::addresses::{self, RuntimeDirectory, ServiceSocket, TIMEOUT};
 use crate::view::RecentView;
-use engine::describe;
 use live::endpoint::each;
+use units::{Problem, ProblemCode};
 
 /// Sends statistics to every client until the program ends.
 ///
@@ -29,17 +29,22 @@ pub(crate) fn serve_statistics(socket: &ServiceSocket, view: RecentView) -> std:
 ///
 /// # Errors
 /// Where none is there, or it is no server of ours.
-pub fn read_statistics(address: &str, directory: &RuntimeDirectory) -> Result<ServerStats, String> {
+pub fn read_statistics(address: &str, directory: &RuntimeDirectory) -> Result<ServerStats, Problem> {
     let path = addresses::statistics_at(address, directory)?;
     let shown = path.display();
-    let refused = |error| format!("--stats {address}: no server answers at {shown}: {}", describe(&error));
+    let refused = |error| {
+        engine::io_problem(
+            ProblemCode::Connection,
+            format_args!("--stats {address}: no server answers at {shown}"),
+            &error,
+        )
+    };
     let mut client = UnixStream::connect(&path).map_err(refused)?;
     client.set_read_timeout(Some(TIMEOUT)).map_err(refused)?;
     let mut text = String::new();
     client.read_to_string(&mut text).map_err(refused)?;
     ServerStats::parse(&text).ok_or_else(|| {
-        format!(
-            "--stats {address}: unrecognized statistics at {shown}\nhelp: use the same version of Fathom as the server"
-        )
+        Problem::error(ProblemCode::Connection, format!("--stats {address}: unrecognized statistics at {shown}"))
+            .help("use the same version of Fathom as the server")
     })
 }

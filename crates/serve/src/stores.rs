@@ -6,7 +6,7 @@ use engine::disk::{Disk, DiskOptions};
 use engine::gate::WriteGate;
 use nbd::store::faults::{FaultRates, FaultyStore};
 use nbd::store::{Content, MemoryStore, Overlay, PatternStore, Pool, Store};
-use units::random::mix;
+use units::{Problem, random::mix};
 
 use crate::question::ServeQuestion;
 use crate::request::ServeRequest;
@@ -55,13 +55,13 @@ impl StoreMode {
         requested: &RequestedExport,
         number: u64,
         gate: &WriteGate,
-    ) -> Result<Box<dyn Store>, String> {
+    ) -> Result<Box<dyn Store>, Problem> {
         let store = self.plain(requested, mix(self.seed, number), gate)?;
         let faulty = self.controlled || self.faults.in_store() != FaultRates::default();
         Ok(if faulty { Box::new(FaultyStore::new(store, self.faults, mix(self.seed, number))) } else { store })
     }
 
-    fn plain(&self, requested: &RequestedExport, seed: u64, gate: &WriteGate) -> Result<Box<dyn Store>, String> {
+    fn plain(&self, requested: &RequestedExport, seed: u64, gate: &WriteGate) -> Result<Box<dyn Store>, Problem> {
         // Only existing files have no size here.
         let size = requested.size.unwrap_or_default();
         Ok(match &requested.store {
@@ -77,22 +77,22 @@ impl StoreMode {
         })
     }
 
-    fn disk(&self, path: &Path, bytes: Option<u64>, read_only: bool, gate: &WriteGate) -> Result<Disk, String> {
+    fn disk(&self, path: &Path, bytes: Option<u64>, read_only: bool, gate: &WriteGate) -> Result<Disk, Problem> {
         let options = DiskOptions { bytes, direct: self.direct, read_only, ..DiskOptions::new(path) };
-        Disk::open(&options, gate).map_err(|error| error.to_string())
+        Disk::open(&options, gate).map_err(Problem::from)
     }
 }
 
-/// Returns the files and devices that may not be written, one message each.
+/// Returns the files and devices that may not be written, one problem each.
 #[must_use]
-pub fn dangers(options: &ServeRequest, question: &ServeQuestion, gate: &WriteGate) -> Vec<String> {
+pub fn dangers(options: &ServeRequest, question: &ServeQuestion, gate: &WriteGate) -> Vec<Problem> {
     let requested = &question.requested;
     device::safety::note_inputs(requested.iter().filter_map(|requested| requested.store.path()));
     let written = requested.iter().filter_map(|requested| match &requested.store {
         BackingSpec::File(path) if !options.read_only => Some(path),
         _ => None,
     });
-    written.filter_map(|path| gate.check(path).err()).map(|denied| denied.to_string()).collect()
+    written.filter_map(|path| gate.check(path).err()).map(Problem::from).collect()
 }
 
 /// Returns half of the free memory. More could displace other data on the host or get this process killed.

@@ -8,6 +8,7 @@ use meter::LogChunk;
 use record::{Run, ServiceStage, StageHosts};
 use runner::{LogPlan, LogSink, NullObserver, RunOptions, Runner, Seeds, Uninterrupted, WorkerLog};
 use sim::model::ModelRunner;
+use units::{Problem, ProblemCode};
 
 /// A volume of 10,000 IOPS on machines of 1,000.
 const FILE: &str = r#"
@@ -32,7 +33,7 @@ struct KeptOffsets(Arc<Mutex<Vec<Vec<u64>>>>);
 struct KeptLog(KeptOffsets, usize);
 
 impl LogSink for KeptOffsets {
-    fn create(&self, plan: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
+    fn create(&self, plan: &LogPlan) -> Result<Box<dyn WorkerLog>, Problem> {
         // `PREFIX_lat.3.log` belongs to the third worker.
         let number: usize = plan.files[0].path.split('.').nth(1).unwrap().parse().unwrap();
         let mut kept = self.0.lock().unwrap();
@@ -48,7 +49,7 @@ impl WorkerLog for KeptLog {
         LogChunk::default()
     }
 
-    fn finish(self: Box<Self>) -> Result<(), String> {
+    fn finish(self: Box<Self>) -> Result<(), Problem> {
         Ok(())
     }
 }
@@ -72,7 +73,13 @@ fn run_split(
     hosts: Option<u32>,
     split: Option<SplitKind>,
 ) -> Result<Run, String> {
-    let read = |path: &str| if path == "./disk.toml" { Ok(FILE.to_owned()) } else { Err("no file".to_owned()) };
+    let read = |path: &str| {
+        if path == "./disk.toml" {
+            Ok(FILE.to_owned())
+        } else {
+            Err(Problem::error(ProblemCode::UnreadableInput, "no file"))
+        }
+    };
     let runner = ModelRunner::in_virtual_time(Capacity::default(), read, Arc::new(sink.clone()));
     let plan = plan(volume, words, hosts, split);
     let prepared = runner.prepare(&plan, Seeds::fixed(7)).map_err(|problems| format!("{problems:?}"))?;

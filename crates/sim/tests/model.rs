@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use units::{Problem, ProblemCode};
 
 use runner::{LogPlan, LogSink, TraceFiles, WorkerLog};
 use sim::model::ModelRunner;
@@ -15,8 +16,8 @@ pub(crate) fn model() -> ModelRunner {
 struct NoLogs;
 
 impl LogSink for NoLogs {
-    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
-        Err("there are no logs".to_owned())
+    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, Problem> {
+        Err(Problem::error(ProblemCode::File, "there are no logs"))
     }
 }
 
@@ -28,14 +29,16 @@ pub(crate) struct MemoryTraces(pub(crate) BTreeMap<String, Arc<[u8]>>);
 struct MemoryTrace(Arc<[u8]>, usize);
 
 impl TraceFiles for MemoryTraces {
-    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, String> {
-        let bytes = self.0.get(path).ok_or_else(|| format!("{path}: there is no such file"))?;
+    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, Problem> {
+        let bytes = self.0.get(path);
+        let bytes =
+            bytes.ok_or_else(|| Problem::error(ProblemCode::Trace, format!("{path}: there is no such file")))?;
         Ok(Box::new(MemoryTrace(Arc::clone(bytes), 0)))
     }
 }
 
 impl TraceBytes for MemoryTrace {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, String> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Problem> {
         let rest = &self.0[self.1..];
         let count = rest.len().min(buffer.len());
         buffer[..count].copy_from_slice(&rest[..count]);

@@ -5,10 +5,10 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use record::{EnvironmentRecord, Run, RunKind};
-
 use crate::error::Result;
-use crate::{Error, Retention, RunStore};
+use crate::{Retention, RunStore};
+use record::{EnvironmentRecord, Run, RunKind};
+use units::{Problem, ProblemCode};
 
 /// Maximum time to wait for the end of a save: a stopped process may hold the lock of the store, or the disk may be slow.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -40,9 +40,9 @@ pub struct RunToSave {
 #[derive(Clone, Copy, Debug)]
 pub struct SavePolicy {
     /// Returns the folder of the store.
-    pub root: fn() -> std::result::Result<PathBuf, String>,
+    pub root: fn() -> std::result::Result<PathBuf, Problem>,
     /// Returns which runs are kept.
-    pub retention: fn() -> std::result::Result<Retention, String>,
+    pub retention: fn() -> std::result::Result<Retention, Problem>,
     /// Returns the environment of a run that started at a time in milliseconds since 1970.
     pub environment: fn(&Run, u64) -> EnvironmentRecord,
     /// Returns the current time in milliseconds since 1970.
@@ -73,14 +73,16 @@ impl RunToSave {
         let save = move || drop(sender.send(self.save(folder, policy)));
         match thread::Builder::new().name("save".to_owned()).spawn(save) {
             Ok(_) => PendingSave::Running { root, outcome, elsewhere: policy.elsewhere },
-            Err(error) => PendingSave::Done(Err(format!("cannot start a thread: {error}"))),
+            Err(error) => {
+                let problem = Problem::error(ProblemCode::Store, format!("cannot start a thread: {error}"));
+                PendingSave::Done(Err(problem))
+            }
         }
     }
 
     fn save(self, root: PathBuf, policy: SavePolicy) -> SaveOutcome {
-        let text = |error: Error| error.to_string();
-        let store = RunStore::open(root).map_err(text)?.with_patience(LOCK_TIMEOUT);
-        let id = self.write(&store, policy).map_err(text)?;
+        let store = RunStore::open(root)?.with_patience(LOCK_TIMEOUT);
+        let id = self.write(&store, policy)?;
         // Runs that cannot be removed now are left to the next command.
         let retention_error = (policy.retention)()
             .map(|retention| store.retain(Retention { latest: 1, ..retention }, (policy.now_unix_ms)()))
@@ -112,11 +114,11 @@ impl RunToSave {
 pub struct StoredEntry {
     pub id: String,
     /// Error in the settings of retention.
-    pub retention_error: Option<String>,
+    pub retention_error: Option<Problem>,
 }
 
 /// The result of saving, or why it failed.
-pub type SaveOutcome = std::result::Result<StoredEntry, String>;
+pub type SaveOutcome = std::result::Result<StoredEntry, Problem>;
 
 /// A save that is running or done.
 #[derive(Debug)]
@@ -152,11 +154,13 @@ impl PendingSave {
         };
         outcome.recv_timeout(SAVE_TIMEOUT).unwrap_or_else(|error| match error {
             RecvTimeoutError::Disconnected => {
-                Err("the thread that saves it failed\nhelp: please report this bug with the message above".to_owned())
+                Err(Problem::error(ProblemCode::Store, "the thread that saves it failed")
+                    .help("please report this bug with the message above"))
             }
             RecvTimeoutError::Timeout => {
                 let (waited_s, place) = (SAVE_TIMEOUT.as_secs(), root.display());
-                Err(format!("{place}: not finished after {waited_s} s\nhelp: check its disk, {elsewhere}"))
+                Err(Problem::error(ProblemCode::Store, format!("{place}: not finished after {waited_s} s"))
+                    .help(format!("check its disk, {elsewhere}")))
             }
         })
     }

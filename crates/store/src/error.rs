@@ -1,77 +1,56 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// An error of the store.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {reason}\nhelp: {remedy}", .path.display())]
-pub struct Error {
-    /// File or folder concerned.
-    pub path: PathBuf,
-    pub reason: Reason,
-    /// How to fix it.
-    pub remedy: String,
-}
+use units::{Problem, ProblemCode};
 
-/// Reason of an error.
-#[derive(Debug, thiserror::Error)]
-pub enum Reason {
-    /// A system call failed.
-    #[error("{doing}: {error}")]
-    Io {
-        /// Operation.
-        doing: &'static str,
-        /// Error of the system.
-        error: io::Error,
-    },
-    /// The content differs from what was written.
-    #[error("damaged: {0}")]
-    Damaged(String),
-    /// It is not a run of this program.
-    #[error("not a saved run: {0}")]
-    Foreign(String),
-    /// A later version of the program wrote it.
-    #[error("of version {found}, but this program knows versions up to {known}")]
-    TooNew {
-        /// Its version.
-        found: u32,
-        /// Latest supported version.
-        known: u32,
-    },
-    /// No run has this name.
-    #[error("no run \"{0}\"")]
-    Unknown(String),
-    /// Several runs match the name.
-    #[error("\"{name}\" may mean any of {}", .candidates.join(", "))]
-    Ambiguous {
-        /// Requested name.
-        name: String,
-        /// Matching names.
-        candidates: Vec<String>,
-    },
-    /// Another process has held the lock for too long.
-    #[error("another process has held the store's lock for {0} s")]
-    Busy(u64),
-    /// It cannot be stored as a run.
-    #[error("{0}")]
-    Refused(String),
+/// A problem of a file or folder of the store.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{}: {problem}", .path.display())]
+pub struct Error {
+    pub path: PathBuf,
+    pub problem: Box<Problem>,
+    pub(crate) is_unknown: bool,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        error.problem.of(error.path.display())
+    }
+}
+
 impl Error {
-    pub(crate) fn new(path: &Path, reason: Reason, remedy: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), reason, remedy: remedy.into() }
+    pub(crate) fn new(path: &Path, code: ProblemCode, what: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), problem: Box::new(Problem::error(code, what).help(help)), is_unknown: false }
+    }
+
+    /// Reports whether no run has the requested name.
+    #[must_use]
+    pub const fn is_unknown(&self) -> bool {
+        self.is_unknown
+    }
+
+    pub(crate) fn with_help(self, help: &str) -> Self {
+        Self { problem: Box::new(self.problem.help(help)), ..self }
     }
 
     pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
-        Self::new(path, Reason::Damaged(what.into()), "copy it back from elsewhere, or remove the run")
+        Self::new(
+            path,
+            ProblemCode::Damaged,
+            format!("damaged: {}", what.into()),
+            "copy it back from elsewhere, or remove the run",
+        )
     }
 
     pub(crate) fn too_new(path: &Path, found: u32, known: u32) -> Self {
-        Self::new(path, Reason::TooNew { found, known }, "use a newer fathom")
+        let what = format!("of version {found}, but this program knows versions up to {known}");
+        Self::new(path, ProblemCode::Store, what, "use a newer fathom")
     }
 
-    pub(crate) fn io(path: &Path, doing: &'static str, error: io::Error) -> Self {
+    #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes it by value")]
+    pub(crate) fn io(path: &Path, doing: &str, error: io::Error) -> Self {
         let remedy = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 "make room, remove runs, or keep them elsewhere"
@@ -82,6 +61,6 @@ impl Error {
             io::ErrorKind::NotFound => "check the path",
             _ => "check the file system, or save runs elsewhere",
         };
-        Self::new(path, Reason::Io { doing, error }, remedy)
+        Self::new(path, ProblemCode::Store, format!("{doing}: {error}"), remedy)
     }
 }

@@ -6,9 +6,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use record::SavedRun;
+use units::ProblemCode;
 
 use crate::disk;
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, Result};
 use crate::lock::StoreLock;
 use crate::manifest::{FORMAT, parse_manifest, seal_of};
 
@@ -39,8 +40,8 @@ pub(crate) fn read_manifest(folder: &Path) -> Result<SavedRun> {
     let entry = read_manifest_anywhere(folder)?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     if entry.id != name {
-        let reason = Reason::Damaged(format!("it was written as {}", entry.id));
-        return Err(Error::new(folder, reason, format!("rename it to {}", entry.id)));
+        let what = format!("damaged: it was written as {}", entry.id);
+        return Err(Error::new(folder, ProblemCode::Damaged, what, format!("rename it to {}", entry.id)));
     }
     Ok(entry)
 }
@@ -72,14 +73,19 @@ pub(crate) fn check_removable(folder: &Path) -> Result<()> {
         let is_known = name.to_str().is_some_and(|name| WRITTEN.contains(&name) || listed.contains_key(name));
         if !is_file || !is_known {
             let why = format!("it holds {}, which Fathom did not write", name.to_string_lossy());
-            return Err(Error::new(folder, Reason::Foreign(why), "move that elsewhere, then remove the run"));
+            return Err(foreign(folder, &why).with_help("move that elsewhere, then remove the run"));
         }
     }
     Ok(())
 }
 
 pub(crate) fn foreign(path: &Path, why: &str) -> Error {
-    Error::new(path, Reason::Foreign(why.to_owned()), "put it elsewhere if it is not meant to be here")
+    Error::new(
+        path,
+        ProblemCode::SavedRun,
+        format!("not a saved run: {why}"),
+        "put it elsewhere if it is not meant to be here",
+    )
 }
 
 pub(crate) fn read_file(folder: &Path, entry: &SavedRun, name: &str) -> Result<Vec<u8>> {

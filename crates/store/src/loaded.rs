@@ -2,8 +2,9 @@ use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use record::{EnvironmentRecord, ReadError, Run, SavedRun, from_json};
+use units::ProblemCode;
 
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, Result};
 use crate::folder::{self, ENVIRONMENT, EVENTS, JOB, RUN};
 use crate::id::SERIES;
 use crate::{Filter, RunStore};
@@ -87,12 +88,14 @@ impl RunStore {
 
     fn unknown(&self, which: &str) -> Error {
         let remedy = "list saved runs, and name one by its id or \"last\"";
-        Error::new(&self.root, Reason::Unknown(which.to_owned()), remedy)
+        let what = format!("no run \"{which}\"");
+        Error { is_unknown: true, ..Error::new(&self.root, ProblemCode::SavedRun, what, remedy) }
     }
 
     fn ambiguous(&self, which: &str, candidates: impl Iterator<Item = String>) -> Error {
-        let reason = Reason::Ambiguous { name: which.to_owned(), candidates: candidates.collect() };
-        Error::new(&self.root, reason, "give more of its id")
+        let candidates: Vec<String> = candidates.collect();
+        let what = format!("\"{which}\" may mean any of {}", candidates.join(", "));
+        Error::new(&self.root, ProblemCode::SavedRun, what, "give more of its id")
     }
 }
 

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use units::ProblemCode;
 
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, Result};
 
 /// Timeout of the lock: a stopped process may hold it forever.
 pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
@@ -27,7 +28,8 @@ impl StoreLock {
             }
             if begun.elapsed() > timeout {
                 let remedy = "look for a stopped fathom process, and continue or end it";
-                return Err(Error::new(path, Reason::Busy(timeout.as_secs()), remedy));
+                let what = format!("another process has held the store's lock for {} s", timeout.as_secs());
+                return Err(Error::new(path, ProblemCode::Store, what, remedy));
             }
             std::thread::sleep(PAUSE);
         }
@@ -40,8 +42,8 @@ impl StoreLock {
         let file = OpenOptions::new().create(true).truncate(false).write(true).custom_flags(flags).open(path);
         let file = file.map_err(|error| match error.raw_os_error() {
             Some(errno) if errno == Errno::LOOP.raw_os_error() => {
-                let reason = Reason::Refused("it is a link, and a lock is a file".into());
-                Error::new(path, reason, "remove the link")
+                let what = "it is a link, and a lock is a file";
+                Error::new(path, ProblemCode::SavedRun, what, "remove the link")
             }
             _ => Error::io(path, "opening the lock", error),
         })?;

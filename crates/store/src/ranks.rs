@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use record::Run;
+use units::{Problem, ProblemCode};
 
 use crate::disk;
 use crate::error::{Error, Result};
@@ -37,13 +38,12 @@ pub fn rank_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Reads the records of ranks in a folder and merges them. Files that cannot be read are returned as problems, each on
-/// one line.
+/// Reads the records of ranks in a folder and merges them. Files that cannot be read are returned as problems.
 ///
 /// # Errors
 ///
 /// No file can be read, or the files belong to different runs.
-pub fn read_ranks(folder: &Path) -> Result<(Run, Vec<String>)> {
+pub fn read_ranks(folder: &Path) -> Result<(Run, Vec<Problem>)> {
     let mut problems = Vec::new();
     let mut runs = Vec::new();
     for path in rank_files(folder) {
@@ -54,7 +54,7 @@ pub fn read_ranks(folder: &Path) -> Result<(Run, Vec<String>)> {
         });
         match run {
             Ok(run) => runs.push((path, run)),
-            Err(error) => problems.push(error.to_string().lines().next().unwrap_or_default().to_owned()),
+            Err(error) => problems.push(error.into()),
         }
     }
     let merged = merge_ranks(runs).map_err(|why| Error::io(folder, "merging", std::io::Error::other(why)))?;
@@ -68,18 +68,23 @@ pub fn read_ranks(folder: &Path) -> Result<(Run, Vec<String>)> {
 /// # Errors
 ///
 /// A record is not that of a rank, or belongs to another run.
-pub fn merge_ranks(runs: impl IntoIterator<Item = (PathBuf, Run)>) -> std::result::Result<Option<Run>, String> {
+pub fn merge_ranks(runs: impl IntoIterator<Item = (PathBuf, Run)>) -> std::result::Result<Option<Run>, Problem> {
     let mut merged: Option<Run> = None;
     for (path, run) in runs {
         let place = path.display();
         let id = |run: &Run| run.fleet.as_ref().map(|fleet| fleet.id.clone());
-        let Some(own) = id(&run) else { return Err(format!("{place} is not the record of a rank")) };
+        let Some(own) = id(&run) else {
+            return Err(Problem::error(ProblemCode::Store, format!("{place} is not the record of a rank")));
+        };
         match &mut merged {
             None => merged = Some(run),
             Some(all) if id(all).as_ref() == Some(&own) => all.add_rank(run),
             Some(all) => {
                 let first = id(all).unwrap_or_default();
-                return Err(format!("{place} belongs to the run {own}, the others to {first}"));
+                return Err(Problem::error(
+                    ProblemCode::Store,
+                    format!("{place} belongs to the run {own}, the others to {first}"),
+                ));
             }
         }
     }
@@ -110,7 +115,7 @@ mod tests {
         let fleet = merged.fleet.unwrap();
         assert_eq!(fleet.members.iter().map(|member| member.rank).collect::<Vec<_>>(), [0, 2, 10, 11]);
         assert_eq!(fleet.missing().iter().map(|lost| lost.ranks.clone()).collect::<Vec<_>>(), [1..=1, 3..=9]);
-        assert!(problems.len() == 1 && problems[0].contains("rank-0003.json"), "{problems:?}");
+        assert!(problems.len() == 1 && problems[0].what.contains("rank-0003.json"), "{problems:?}");
     }
 
     #[test]

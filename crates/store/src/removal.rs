@@ -1,6 +1,7 @@
 use std::path::Path;
 
 use record::SavedRun;
+use units::{Problem, ProblemCode};
 
 use crate::error::{Error, Result};
 use crate::folder::{self, KEPT, REMOVING};
@@ -28,15 +29,14 @@ impl Retention {
     /// # Errors
     ///
     /// Fails on an unreadable value.
-    pub fn of_variables(variable: impl Fn(&str) -> Option<String>) -> std::result::Result<Self, String> {
+    pub fn of_variables(variable: impl Fn(&str) -> Option<String>) -> std::result::Result<Self, Problem> {
         let limit = |name: &str, default: u64, parse: fn(&str) -> Option<u64>, example: &str| match variable(name) {
             None => Ok(Some(default)),
             Some(value) if value.is_empty() => Ok(Some(default)),
             Some(value) if value == "unlimited" => Ok(None),
             Some(value) => parse(&value).map(Some).ok_or_else(|| {
-                format!(
-                    "{name}={value}: unreadable value; no saved run was removed\nhelp: write {example} or unlimited"
-                )
+                let what = format!("{name}={value}: unreadable value; no saved run was removed");
+                Problem::error(ProblemCode::Store, what).help(format!("write {example} or unlimited"))
             }),
         };
         let max_age_ms = limit("FATHOM_KEEP_FOR", AGE_MS, age_ms, "a time such as 90d")?;

@@ -2,8 +2,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use record::{EnvironmentRecord, Input, RunKind, read_input};
+use units::ProblemCode;
 
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, Result};
 use crate::lock::{LOCK_TIMEOUT, StoreLock};
 use crate::manifest::{FORMAT, StoreVersion, seal, unseal};
 use crate::{disk, folder};
@@ -56,7 +57,7 @@ impl RunStore {
     /// # Errors
     /// When the text contains no such run, besides the errors of [`RunStore::begin`].
     pub fn import(&self, name: &str, bytes: &[u8], number: Option<usize>, now_unix_ms: u64) -> Result<String> {
-        let refused = |reason: String, remedy| Error::new(Path::new(name), Reason::Refused(reason), remedy);
+        let refused = |reason: String, remedy| Error::new(Path::new(name), ProblemCode::SavedRun, reason, remedy);
         let run = match read_input(name, bytes, number) {
             Ok(Input::Run(run)) => run,
             Ok(Input::Iostat(counters)) => {
@@ -66,9 +67,10 @@ impl RunStore {
                     remedy.to_owned(),
                 ));
             }
-            Err(error) => {
-                let reason = format!("line {}, character {}: {}", error.line, error.column, error.what);
-                return Err(refused(reason, error.remedy));
+            Err(problem) => {
+                let place = problem.place.as_deref().map_or((1, 1), |place| (place.line, place.column));
+                let what = format!("line {}, character {}: {}", place.0, place.1, problem.what);
+                return Err(refused(what, problem.help.unwrap_or_default()));
             }
         };
         let stem = Path::new(name).file_stem().unwrap_or_default().to_string_lossy();
@@ -97,8 +99,8 @@ impl RunStore {
         if path.exists() {
             let damaged = "runs are not affected: remove this file, and it will be written anew";
             let version: Result<StoreVersion> = unseal(&path, &disk::read(&path)?);
-            version.map_err(|error| match error.reason {
-                Reason::Damaged(_) => Error { remedy: damaged.to_owned(), ..error },
+            version.map_err(|error| match error.problem.code {
+                ProblemCode::Damaged => error.with_help(damaged),
                 _ => error,
             })?;
         }

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use record::{EnvironmentRecord, FileSeal, RequestedRun, Run, RunKind, SavedRun};
 use serde::Serialize;
+use units::ProblemCode;
 use zstd::stream::write::Encoder;
 
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, Result};
 use crate::folder::{ENVIRONMENT, EVENTS, JOB, KEPT, MANIFEST, RESOLVED, RUN, WRITER_LOCK, WRITING};
 use crate::lock::{LOCK_TIMEOUT, StoreLock};
 use crate::manifest::{manifest, seal, seal_of};
@@ -82,8 +83,13 @@ impl RunWriter {
         let ours = [RUN, EVENTS, JOB, RESOLVED, ENVIRONMENT, MANIFEST, KEPT];
         let is_taken = ours.contains(&name) || self.saved.files.contains_key(name);
         if is_taken || name.is_empty() || name.starts_with('.') || name.contains('/') {
-            let reason = Reason::Refused(format!("no file of a run can be added as \"{name}\""));
-            return Err(Error::new(&self.temporary, reason, "choose another name, without slashes or a leading dot"));
+            let what = format!("no file of a run can be added as \"{name}\"");
+            return Err(Error::new(
+                &self.temporary,
+                ProblemCode::SavedRun,
+                what,
+                "choose another name, without slashes or a leading dot",
+            ));
         }
         self.put(name, bytes)
     }

@@ -3,7 +3,8 @@
 use record::{Run, RunKind};
 use std::fs;
 use std::path::{Path, PathBuf};
-use store::{Filter, Reason, RunStore};
+use store::{Filter, RunStore};
+use units::ProblemCode;
 
 use crate::common::{add, sample};
 
@@ -155,7 +156,7 @@ fn foreign_files_are_reported_and_left_alone() {
     assert_eq!(listing.entries.iter().map(|entry| &entry.id).collect::<Vec<_>>(), [&damaged.whole]);
     let foreign = |name: &str| {
         let (_, error) = listing.skipped.iter().find(|(skipped, _)| skipped == name).unwrap();
-        matches!(error.reason, Reason::Foreign(_))
+        error.problem.code == ProblemCode::SavedRun
     };
     assert!(["photographs", "notes.txt", "dangling", "2026-11-21T20-53-04-run-empty-0000"].into_iter().all(foreign));
     assert!(!foreign("2026-11-21T20-53-04-run-copy-0000") && !foreign(&damaged.hit));

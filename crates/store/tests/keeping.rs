@@ -3,7 +3,8 @@
 use record::{DirectionResult, EnvironmentRecord, LatencyStats, Run, RunKind};
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
-use store::{Filter, Reason, Retention, RunStore};
+use store::{Filter, Retention, RunStore};
+use units::ProblemCode;
 
 use crate::common::{EVENTS, JOB, STARTED_MS, add, sample};
 
@@ -83,17 +84,17 @@ fn filters_select_matching_runs() {
 fn runs_are_found_by_prefix_and_as_the_last() {
     let home = tempfile::tempdir().unwrap();
     let store = RunStore::open(home.path()).unwrap();
-    assert!(matches!(store.load("last").unwrap_err().reason, Reason::Unknown(_)));
+    assert!((store.load("last").unwrap_err().problem.code == ProblemCode::SavedRun));
     let later = add(&store, RunKind::Run, "a", &sample(100)).unwrap();
     let first = add(&store, RunKind::Run, "a", &sample(0)).unwrap();
     assert_eq!(store.resolve("last").unwrap(), later, "by start time");
     assert_eq!(store.resolve("2026-11-21T20-53").unwrap(), first);
     let error = store.load("2026-11").unwrap_err();
-    assert!(matches!(&error.reason, Reason::Ambiguous { candidates, .. } if *candidates == [first, later]), "{error}");
-    assert!(error.to_string().ends_with(": give more of its id"), "{error}");
+    assert!(error.problem.what.contains(&format!("{first}, {later}")), "{error}");
+    assert!(error.to_string().ends_with("; give more of its id"), "{error}");
     for none in ["2027", "", "..", "../x", "/", "lock", "store.json", ".", "index.json"] {
         let error = store.load(none).unwrap_err();
-        assert!(matches!(error.reason, Reason::Unknown(_)), "{none}: {error}");
+        assert!((error.problem.code == ProblemCode::SavedRun), "{none}: {error}");
     }
 }
 
@@ -123,7 +124,7 @@ fn repeats_are_found_by_their_series() {
         |which: &str| store.series(which).map(|found| found.into_iter().map(|entry| entry.id).collect::<Vec<_>>());
     assert_eq!(found(&names[0]).unwrap(), [&*ids[2], &*ids[0]], "ordered by number");
     assert_eq!(found(&names[1][..names[1].len() - 4]).unwrap(), [&*ids[3], &*ids[1]]);
-    assert!(matches!(found("2026-11-21T20-53-04-series-").unwrap_err().reason, Reason::Ambiguous { .. }));
+    assert!(found("2026-11-21T20-53-04-series-").unwrap_err().problem.what.contains("may mean any of"));
     assert_eq!((found("2026").unwrap(), found("x-series-y").unwrap()), (Vec::new(), Vec::new()));
 }
 
@@ -173,7 +174,7 @@ fn waiting_for_a_lock_times_out() {
     let begun = Instant::now();
     let error = add(&store, RunKind::Run, "a", &sample(0)).unwrap_err();
     // By itself the store waits for a minute.
-    assert!(matches!(error.reason, Reason::Busy(_)) && begun.elapsed() < Duration::from_secs(60), "{error}");
+    assert!(error.problem.what.starts_with("another process") && begun.elapsed() < Duration::from_secs(60), "{error}");
     drop(held);
     add(&store, RunKind::Run, "a", &sample(0)).unwrap();
 }
@@ -200,7 +201,7 @@ fn removes_the_named_runs_or_nothing_if_a_name_is_wrong() {
     assert_eq!(errors.len(), 3, "{errors:?}");
     assert_eq!(ids(&store, &Filter::default()), run_ids);
     std::fs::create_dir(home.path().join("photographs")).unwrap();
-    assert!(matches!(store.remove(&["photographs"]).unwrap_err()[0].reason, Reason::Foreign(_)));
+    assert!((store.remove(&["photographs"]).unwrap_err()[0].problem.code == ProblemCode::SavedRun));
     std::fs::write(home.path().join(&run_ids[1]).join("run.json"), "damaged").unwrap();
     let removed = store.remove(&[&run_ids[1], "last", "last"]).unwrap();
     assert_eq!(removed, [&*run_ids[1], &*run_ids[3]], "damaged ones too, by ID");
@@ -218,7 +219,7 @@ fn files_of_the_user_were_removed_with_a_run() {
     let (folder, elsewhere) = (store.root().join(&id), home.path().join("elsewhere"));
     let refused = |what: &str| {
         let error = store.remove(&[&id]).unwrap_err().remove(0);
-        assert!(matches!(error.reason, Reason::Foreign(_)), "{what}: {error}");
+        assert!((error.problem.code == ProblemCode::SavedRun), "{what}: {error}");
         assert_eq!(store.retain(Retention { max_bytes: Some(0), ..Retention::default() }, 0).unwrap(), [""; 0]);
         assert!(folder.symlink_metadata().is_ok(), "{what}");
     };
@@ -277,8 +278,8 @@ fn output_of_fio_is_imported_with_its_text() {
     let iostat = include_bytes!("../../record/tests/data/iostat12.txt");
     for (name, bytes) in [("empty.json", &b""[..]), ("cut.json", &text[..400]), ("iostat.txt", iostat)] {
         let error = store.import(name, bytes, None, STARTED_MS).unwrap_err();
-        assert!(matches!(error.reason, Reason::Refused(_)) && error.to_string().starts_with(name), "{error}");
-        assert!(!error.remedy.is_empty());
+        assert!((error.problem.code == ProblemCode::SavedRun) && error.to_string().starts_with(name), "{error}");
+        assert!(error.problem.help.is_some());
     }
     assert_eq!(ids(&store, &Filter::default()), [id], "refused imports leave nothing");
 }
@@ -302,7 +303,7 @@ fn names_of_attached_files_are_validated() {
     let mut writer = store.begin(RunKind::Suite, "s").unwrap();
     writer.attach("mine", b"1").unwrap();
     for name in ["", ".", "..", "a/b", "/etc/x", "run.json", "manifest.json", "kept", ".lock", "mine"] {
-        assert!(matches!(writer.attach(name, b"2").unwrap_err().reason, Reason::Refused(_)), "{name}");
+        assert!((writer.attach(name, b"2").unwrap_err().problem.code == ProblemCode::SavedRun), "{name}");
     }
 }
 
@@ -318,20 +319,20 @@ fn later_versions_are_reported_and_never_changed() {
         let listing = store.list(&Filter::default()).unwrap();
         assert_eq!(listing.entries.iter().map(|entry| &entry.id).collect::<Vec<_>>(), [&id], "{pass}");
         let [(name, error)] = &listing.skipped[..] else { panic!("{pass}: {listing:?}") };
-        assert!(*name == later && matches!(error.reason, Reason::TooNew { .. }), "{pass}: {error}");
+        assert!(*name == later && error.problem.what.starts_with("of version 2"), "{pass}: {error}");
     }
-    assert!(matches!(store.load(&later).unwrap_err().reason, Reason::TooNew { .. }));
+    assert!(store.load(&later).unwrap_err().problem.what.starts_with("of version 2"));
     // A later layout may be sealed differently.
     std::fs::write(home.path().join(&later).join("manifest.json"), r#"{"format":2,"seal":"x"}"#).unwrap();
     let skipped = store.list(&Filter::default()).unwrap().skipped;
-    assert!(matches!(skipped[0].1.reason, Reason::TooNew { found: 2, known: 1 }), "{skipped:?}");
+    assert!(skipped[0].1.problem.what.starts_with("of version 2"), "{skipped:?}");
 
     let version = home.path().join("store.json");
     std::fs::write(&version, r#"{"format":2}"#).unwrap();
     let before = std::fs::read(home.path().join("index.json")).unwrap();
     let store = RunStore::open(home.path()).unwrap();
-    assert!(matches!(add(&store, RunKind::Run, "c", &sample(2)).unwrap_err().reason, Reason::TooNew { found: 2, .. }));
-    assert!(matches!(store.remove(&[&id]).unwrap_err()[0].reason, Reason::TooNew { .. }));
+    assert!(add(&store, RunKind::Run, "c", &sample(2)).unwrap_err().problem.what.starts_with("of version 2"));
+    assert!(store.remove(&[&id]).unwrap_err()[0].problem.what.starts_with("of version 2"));
     assert!(store.keep(&id, true).is_err() && store.retain(Retention::default(), 0).is_err());
     std::fs::remove_dir_all(home.path().join(&later)).unwrap();
     assert_eq!(ids(&store, &Filter::default()), [&*id]);
@@ -340,7 +341,7 @@ fn later_versions_are_reported_and_never_changed() {
     std::fs::write(&version, "{").unwrap();
     let error = add(&store, RunKind::Run, "c", &sample(2)).unwrap_err();
     assert!(error.to_string().contains("store.json: damaged: "), "{error}");
-    assert!(error.remedy.contains("remove this file"), "{error}");
+    assert!(error.problem.help.as_deref().unwrap_or_default().contains("remove this file"), "{error}");
     std::fs::remove_file(&version).unwrap();
     add(&store, RunKind::Run, "c", &sample(2)).unwrap();
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use store::{Error, Filter, Reason, RunStore};
+use store::{Error, Filter, RunStore};
 
 use crate::common::{add, sample};
 
@@ -39,10 +39,8 @@ impl Drop for Mount<'_> {
 }
 
 fn kind_of(error: &Error) -> Option<ErrorKind> {
-    match &error.reason {
-        Reason::Io { error, .. } => Some(error.kind()),
-        _ => None,
-    }
+    let (_, errno) = error.problem.what.trim_end_matches(')').rsplit_once("(os error ")?;
+    Some(std::io::Error::from_raw_os_error(errno.parse().ok()?).kind())
 }
 
 #[test]
@@ -62,7 +60,7 @@ fn a_read_only_store_can_be_read() {
     let refused = [ErrorKind::ReadOnlyFilesystem, ErrorKind::PermissionDenied];
     let error = add(&store, RunKind::Run, "b", &sample(1)).unwrap_err();
     assert!(kind_of(&error).is_some_and(|kind| refused.contains(&kind)), "{error}");
-    assert!(error.remedy.contains("save runs elsewhere"), "{error}");
+    assert!(error.problem.help.as_deref().unwrap_or_default().contains("save runs elsewhere"), "{error}");
     if mount.is_some() {
         assert!(store.remove(&[&id]).is_err());
         let error = RunStore::open(home.path().join("new")).unwrap_err();
@@ -87,7 +85,7 @@ fn a_full_disk_refuses_a_run_and_loses_no_other() {
         }
     };
     assert_eq!(kind_of(&error), Some(ErrorKind::StorageFull), "{error}");
-    assert!(error.remedy.contains("make room"), "{error}");
+    assert!(error.problem.help.as_deref().unwrap_or_default().contains("make room"), "{error}");
     assert!(!ids.is_empty());
     for _ in 0..2 {
         let listing = RunStore::open(home.path()).unwrap().list(&Filter::default()).unwrap();
@@ -106,6 +104,6 @@ fn a_root_other_than_a_folder_is_refused() {
     for path in [file.clone(), file.join("below")] {
         let error = RunStore::open(&path).unwrap_err();
         assert_eq!(error.path, path);
-        assert!(!error.remedy.is_empty());
+        assert!(error.problem.help.is_some());
     }
 }

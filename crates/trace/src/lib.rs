@@ -26,7 +26,7 @@ pub use format::{
     TRACE_HEADER_BYTES, TRACE_MARK, TRACE_VERSION, TraceBlockHeader, TraceBlockKind, TraceDamage, TraceEnd,
     TraceReader, TraceStep, TraceWriter, TraceWriterOptions,
 };
-pub use import::{TraceError, TraceInput, set_letters};
+pub use import::{TraceInput, set_letters};
 pub use request::{TraceInfo, TraceOperation, TraceRequest};
 pub use scan::{TraceCondition, TraceWindow, scan_trace};
 pub use study::TraceStudy;

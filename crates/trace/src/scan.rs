@@ -1,6 +1,8 @@
 //! Reading of a whole trace from its first to its last request.
 
-use crate::{TraceEnd, TraceError, TraceFormat, TraceInfo, TraceInput, TraceRequest, TraceStep, WaitingProcesses};
+use units::Problem;
+
+use crate::{TraceEnd, TraceFormat, TraceInfo, TraceInput, TraceRequest, TraceStep, WaitingProcesses};
 
 /// Number of requests that are held to be sorted: traces of completions are not in the order of issue.
 const HELD: usize = 32_768;
@@ -17,7 +19,7 @@ pub struct TraceCondition {
     pub info: TraceInfo,
     pub end: TraceEnd,
     /// The first errors in it, at most ten.
-    pub errors: Vec<TraceError>,
+    pub errors: Vec<Problem>,
     pub error_count: u64,
     /// Number of requests that are known to be missing.
     pub missing: u64,

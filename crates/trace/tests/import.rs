@@ -3,9 +3,8 @@
 #![allow(clippy::disallowed_macros, reason = "tests print what they measured")]
 
 use std::collections::BTreeMap;
-use trace::{
-    TraceEnd, TraceError, TraceExport, TraceFormat, TraceInfo, TraceInput, TraceOperation, TraceRequest, TraceStep,
-};
+use trace::{TraceEnd, TraceExport, TraceFormat, TraceInfo, TraceInput, TraceOperation, TraceRequest, TraceStep};
+use units::Problem;
 use units::random::Random;
 
 use crate::common::{database, info, wild};
@@ -14,7 +13,7 @@ use crate::common::{database, info, wild};
 #[derive(Debug)]
 struct Read {
     requests: Vec<TraceRequest>,
-    errors: Vec<TraceError>,
+    errors: Vec<Problem>,
     info: TraceInfo,
     end: TraceEnd,
     missing: u64,
@@ -387,21 +386,21 @@ fn errors_are_located() {
     };
     let (text, count) =
         wrong("0,R,1,4096,1577808000000046\n0,R,12x,4096,1577808000000047\n0,W,1,4096,1577808000000048\n");
-    assert_eq!(text, "t:2:5: `12x` is not an offset: lines are `device_id,opcode,offset,length,timestamp`");
+    assert_eq!(text, "t:2:5: `12x` is not an offset; lines are `device_id,opcode,offset,length,timestamp`");
     assert_eq!(count, 2);
     let (text, _) = wrong("128166372003061629,hm,0,Read,383496192,32768,1\n128166372003061629,hm,0,Read,38349\n");
-    assert!(text.starts_with("t:2:35: there are 5 fields instead of 7: lines are `Timestamp,"), "{text}");
+    assert!(text.starts_with("t:2:35: there are 5 fields instead of 7; lines are `Timestamp,"), "{text}");
     let (text, _) = wrong("fio version 3 iolog\n1 /f add\n\n2 /f wait 100 0\n");
-    assert!(text.starts_with("t:4:6: `wait` is not an action of this version of the log: "), "{text}");
+    assert!(text.starts_with("t:4:6: `wait` is not an action of this version of the log; "), "{text}");
     let (text, _) = wrong("1538323200,18446744073709551615,8,0,1\n1538323200,1,8,0,1\n");
     assert!(text.starts_with("t:1:12: `18446744073709551615` is not an offset below 16 EiB"), "{text}");
     let (text, _) = wrong(&format!("1538323200,1,8,0,1\n{}\n1538323200,1,8,0,1\n", "9".repeat(10_000)));
     assert!(text.starts_with("t:2:1: the line is longer than 4,096 bytes"), "{text}");
     for (start, expected) in [
-        (&b"\x1f\x8b\x08"[..], "t: byte 0: it is compressed with gzip: decompress it first: `zcat t`"),
-        (b"", "t: byte 0: it is empty: give a trace of"),
-        (b"hello world\n", "t:1:1: its format is unknown: give a trace of"),
-        (b"\xff\xfe\x00", "t: byte 0: its format is unknown"),
+        (&b"\x1f\x8b\x08"[..], "t: it is compressed with gzip; decompress it first: `zcat t`"),
+        (b"", "t: it is empty; give a trace of"),
+        (b"hello world\n", "t:1:1: its format is unknown; give a trace of"),
+        (b"\xff\xfe\x00", "t: its format is unknown"),
     ] {
         let error = TraceInput::detect("t", start).expect_err("unknown format").to_string();
         assert!(error.starts_with(expected), "{error}");
@@ -416,7 +415,9 @@ fn damaged_events_are_passed_over_and_located() {
     bytes.splice(at..at, [0xee; 77]);
     let damaged = read(&bytes);
     assert!((1..=3).contains(&damaged.errors.len()), "{:?}", damaged.errors);
-    assert!(damaged.errors[0].byte.abs_diff(at as u64) <= 64, "{}", damaged.errors[0]);
+    let found = damaged.errors[0].what.strip_prefix("t: byte ").and_then(|rest| rest.split_once(':'));
+    let found: u64 = found.and_then(|(byte, _)| byte.parse().ok()).expect("a position");
+    assert!(found.abs_diff(at as u64) <= 64, "{}", damaged.errors[0]);
     assert!(damaged.requests.len() >= 395);
     for cut in 0..500 {
         let cut = read(&bytes[..3_000 + cut]);

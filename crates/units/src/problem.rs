@@ -4,6 +4,7 @@
 //! decides the exit code and which `docs/errors.md` lists.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Severity of a problem.
@@ -127,6 +128,25 @@ problem_codes! {
         NoResults "no-results" "The input has no results."
         NoSuchDevice "no-such-device" "There is no such device or mount."
         UnreadableInput "unreadable-input" "A file cannot be read, or has another format."
+        CutOff "cut-off" "The input ends before its first complete result."
+        TooNew "too-new" "A newer version of Fathom wrote the file."
+        CaptureRequest "capture-request" "The device cannot be captured as requested."
+        Shard "shard" "The shard is not valid, or shards do not belong together."
+        Vary "vary" "The varied values are not valid."
+        Address "address" "The address of a server is not valid."
+        SavedRun "saved-run" "There is no such saved run, or it is ambiguous."
+        Output "output" "The output file cannot have this name, format or place."
+        Overwrite "overwrite" "Data that Fathom did not write would be overwritten."
+    }
+    Host {
+        Device "device" "The device, file or server of a job cannot be opened or used."
+        Operation "operation" "An operation or a worker failed during the run."
+        File "file" "A file cannot be read or written."
+        Store "store" "The saved runs cannot be read or written."
+        Damaged "damaged" "A saved run differs from what was written."
+        Host "host" "The host lacks or refuses something that the command needs."
+        Capture "capture" "The capture failed, or the host does not permit it."
+        Connection "connection" "A connection failed, or its other end does not answer as expected."
     }
 }
 
@@ -172,10 +192,53 @@ pub struct Place {
 }
 
 impl Place {
+    /// Returns the place of a range of bytes in a text; a range of several lines ends with its first line.
+    #[must_use]
+    pub fn of_text(source: &str, text: &str, at: Range<usize>) -> Self {
+        let mut start = at.start.min(text.len());
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let begin = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let line = text[begin..end].trim_end_matches('\r');
+        let column = text[begin..start].chars().count() + 1;
+        let length = text.get(start..at.end.max(start)).map_or(0, |part| part.chars().count());
+        Self {
+            source: source.into(),
+            line: text[..begin].matches('\n').count() + 1,
+            column,
+            length: length.min((line.chars().count() + 1).saturating_sub(column)),
+            text: line.into(),
+        }
+    }
+
+    /// Returns a place on the command line. Columns start at 1; column and length are in characters.
+    #[must_use]
+    pub fn on_command_line(text: impl Into<Arc<str>>, column: usize, length: usize) -> Self {
+        Self { source: "command line".into(), line: 1, column, length, text: text.into() }
+    }
+
+    /// Returns the place of a part of an option's value on the command line; `at` counts bytes of the value.
+    #[must_use]
+    pub fn in_option(option: &str, value: &str, at: Range<usize>) -> Self {
+        let before = value.get(..at.start).map_or(0, |before| before.chars().count());
+        let length = value.get(at).map_or(1, |part| part.chars().count()).max(1);
+        Self::on_command_line(format!("{option}={value}"), option.chars().count() + 2 + before, length)
+    }
+
     /// Returns the text of this range.
     #[must_use]
     pub fn marked(&self) -> String {
         self.text.chars().skip(self.column.saturating_sub(1)).take(self.length).collect()
+    }
+
+    /// Returns this range in bytes of its line.
+    #[must_use]
+    pub fn bytes(&self) -> Range<usize> {
+        let byte = |characters: usize| self.text.char_indices().nth(characters).map_or(self.text.len(), |(at, _)| at);
+        let start = byte(self.column.saturating_sub(1));
+        start..byte(self.column.saturating_sub(1) + self.length).max(start)
     }
 
     /// Returns the part of this range that begins `start` characters into it and has at most `length` characters.
@@ -200,7 +263,7 @@ pub struct Problem {
     /// What failed and why, in one sentence without a full stop.
     pub what: String,
     /// Location; `None` if the problem concerns a whole file or none.
-    pub place: Option<Place>,
+    pub place: Option<Box<Place>>,
     /// Text shown beside the caret; may be empty.
     pub label: String,
     /// fio's behaviour and other explanations.
@@ -233,7 +296,7 @@ impl Problem {
     /// Sets the place, if one is known.
     #[must_use]
     pub fn at(mut self, place: impl Into<Option<Place>>) -> Self {
-        self.place = place.into();
+        self.place = place.into().map(Box::new);
         self
     }
 
@@ -251,6 +314,42 @@ impl Problem {
         self
     }
 
+    /// Moves the place of a problem in a text of one line to `whole`, the place of that text.
+    #[must_use]
+    pub fn within(self, whole: &Place) -> Self {
+        let place = self.place.as_deref().map(|place| whole.part(place.column - 1, place.length));
+        self.at(place.unwrap_or_else(|| whole.clone()))
+    }
+
+    /// Puts `subject: ` before what failed.
+    #[must_use]
+    pub fn of(mut self, subject: impl fmt::Display) -> Self {
+        self.what = format!("{subject}: {}", self.what);
+        self
+    }
+
+    /// Sets what to do instead, if that is known.
+    #[must_use]
+    pub fn maybe_help(mut self, help: Option<String>) -> Self {
+        self.help = help.or(self.help);
+        self
+    }
+
+    /// Adds to what to do instead.
+    #[must_use]
+    pub fn also_help(mut self, help: impl Into<String>) -> Self {
+        let help = help.into();
+        self.help = Some(self.help.map_or_else(|| help.clone(), |known| format!("{known}; {help}")));
+        self
+    }
+
+    /// Sets what to do instead, unless that is set.
+    #[must_use]
+    pub fn or_help(mut self, help: impl Into<String>) -> Self {
+        self.help.get_or_insert_with(|| help.into());
+        self
+    }
+
     /// Sets what to do instead.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
@@ -259,17 +358,21 @@ impl Problem {
     }
 }
 
-/// One line, for logs and tests: `job.fio:3:4: error: … [code]`.
+/// One line, as in records and logs: `job.fio:3:4: what; help`.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(place) = &self.place {
             write!(f, "{place}: ")?;
         }
-        let level = match self.level {
-            ProblemLevel::Note => "note",
-            ProblemLevel::Warning => "warning",
-            ProblemLevel::Error => "error",
-        };
-        write!(f, "{level}: {} [{}]", self.what, self.code)
+        f.write_str(&self.what)?;
+        self.help.iter().try_for_each(|help| write!(f, "; {help}"))
+    }
+}
+
+impl std::error::Error for Problem {}
+
+impl From<Problem> for Vec<Problem> {
+    fn from(problem: Problem) -> Self {
+        vec![problem]
     }
 }

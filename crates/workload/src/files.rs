@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use job::{BlockSizes, Dialect, FileOptions, Job, Size};
-use units::Bytes;
 use units::random::Random;
+use units::{Bytes, Problem};
 
 use crate::decision::{FileExtent, WorkerIndex};
-use crate::error::WorkloadError;
 use crate::replay::{check_replay, needed_bytes};
 use crate::writers::Writers;
 
@@ -109,7 +108,7 @@ pub fn plan_files(
     worker: WorkerIndex,
     seed: u64,
     existing: &dyn Fn(&str) -> Option<FileFact>,
-) -> Result<FilePlan, WorkloadError> {
+) -> Result<FilePlan, Problem> {
     let mut paths = paths(job, worker.clone, existing);
     if job.engine.kind.is_of_objects() {
         paths.iter_mut().for_each(|path| *path = job.engine.objects.url(path));
@@ -155,7 +154,7 @@ pub fn plan_files(
 }
 
 /// Returns the job with bytes in place of sizes in zones, if it has some.
-fn zones_in_bytes(job: &Job, paths: &[String], facts: &[Option<FileFact>]) -> Result<Option<Job>, WorkloadError> {
+fn zones_in_bytes(job: &Job, paths: &[String], facts: &[Option<FileFact>]) -> Result<Option<Job>, Problem> {
     let extent = &job.extent;
     let sizes = [
         ("size", extent.size),
@@ -166,7 +165,7 @@ fn zones_in_bytes(job: &Job, paths: &[String], facts: &[Option<FileFact>]) -> Re
     let Some((option, _)) = sizes.into_iter().find(|(_, size)| matches!(size, Some(Size::Zones(_)))) else {
         return Ok(None);
     };
-    let failed = |problem: String| WorkloadError::new(option, format!("{problem}\nhelp: write {option} in bytes"));
+    let failed = |why: String| job.unfit(option, why).help(format!("write {option} in bytes"));
     let mut zone_bytes = None;
     for (path, fact) in paths.iter().zip(facts) {
         let own = fact.map_or(0, |fact| fact.zone_bytes);
@@ -195,13 +194,13 @@ fn replayed_bytes(job: &Job, files: usize) -> std::vec::IntoIter<u64> {
     needed.into_iter().map(|bytes| bytes.max(least)).collect::<Vec<_>>().into_iter()
 }
 
-fn io_size(job: &Job, plan: &FilePlan) -> Result<Option<u64>, WorkloadError> {
+fn io_size(job: &Job, plan: &FilePlan) -> Result<Option<u64>, Problem> {
     match job.extent.io_size {
         None | Some(Size::Zones(_)) => Ok(None),
         Some(Size::Bytes(size)) if size.get() == 0 => Ok(None),
         Some(Size::Bytes(size)) => Ok(Some(size.get())),
         Some(Size::Percent(share)) if share > 100 => {
-            Err(WorkloadError::new("io_size", format!("{share}% is more than the whole\nhelp: give at most 100%")))
+            Err(job.unfit("io_size", format_args!("{share}% is more than the whole")).help("give at most 100%"))
         }
         Some(Size::Percent(share)) => Ok(Some(percent_of(plan.transfer_bytes(), share))),
     }
@@ -293,7 +292,7 @@ struct Planner<'a> {
 }
 
 impl Planner<'_> {
-    fn plan(&mut self, path: String, fact: Option<FileFact>) -> Result<PlannedFile, WorkloadError> {
+    fn plan(&mut self, path: String, fact: Option<FileFact>) -> Result<PlannedFile, Problem> {
         let start = self.start(fact);
         let asked = self.asked_length(&path, start, fact)?;
         let length = self.fit(&path, start, asked, fact)?;
@@ -307,18 +306,18 @@ impl Planner<'_> {
     }
 
     /// Fails if `size` is less than a block.
-    fn check_size(&self, size: Option<u64>) -> Result<(), WorkloadError> {
+    fn check_size(&self, size: Option<u64>) -> Result<(), Problem> {
         match size.filter(|&size| size < self.least_block) {
             Some(size) => {
                 let message = format!("{size} bytes are less than the smallest block of {}", self.least_block);
-                Err(WorkloadError::new("size", message))
+                Err(self.job.unfit("size", message))
             }
             None => Ok(()),
         }
     }
 
     /// Fails if `length` bytes, of the region or of all regions, are less than a block.
-    fn check_length(&self, file: &PlannedFile, length: u64) -> Result<(), WorkloadError> {
+    fn check_length(&self, file: &PlannedFile, length: u64) -> Result<(), Problem> {
         let (least, start, path) = (self.least_block, file.extent.start, &file.path);
         if length >= least {
             return Ok(());
@@ -328,7 +327,7 @@ impl Planner<'_> {
         let offers = file.extent.length;
         let message =
             format!("{path} offers {offers} bytes from offset {start}, less than the smallest block of {least}");
-        Err(WorkloadError::new(option, message))
+        Err(self.job.unfit(option, message))
     }
 
     fn start(&self, fact: Option<FileFact>) -> u64 {
@@ -364,7 +363,7 @@ impl Planner<'_> {
     }
 
     /// Returns the requested length of the region; `None` for all of the file after the offset.
-    fn asked_length(&mut self, path: &str, start: u64, fact: Option<FileFact>) -> Result<Option<u64>, WorkloadError> {
+    fn asked_length(&mut self, path: &str, start: u64, fact: Option<FileFact>) -> Result<Option<u64>, Problem> {
         if let (Some(bytes), None) = (self.replayed.next(), self.job.extent.size) {
             return Ok(Some(bytes));
         }
@@ -383,13 +382,13 @@ impl Planner<'_> {
             (Some(Size::Bytes(size)), _) if size.get() > 0 => Ok(Some(size.get() / self.count)),
             (Some(Size::Percent(share)), Some(fact)) if fact.size > 0 => Ok(Some(percent_of(fact.size, share))),
             (None, Some(fact)) if fact.size > 0 => Ok(None),
-            (Some(Size::Percent(share)), _) => Err(WorkloadError::new(
-                "size",
-                format!("{path} {}, so {share}% of it is nothing\nhelp: give size= in bytes", sizeless(fact)),
-            )),
+            (Some(Size::Percent(share)), _) => {
+                let message = format!("{path} {}, so {share}% of it is nothing", sizeless(fact));
+                Err(self.job.unfit("size", message).help("give size= in bytes"))
+            }
             _ => {
                 let message = format!("you need to specify size=, as in size=1g: {path} {}", sizeless(fact));
-                Err(WorkloadError::new("size", message))
+                Err(self.job.unfit("size", message))
             }
         }
     }
@@ -404,16 +403,16 @@ impl Planner<'_> {
     }
 
     /// Returns the length of a file of `bytes` bytes after `start`.
-    fn rest(&self, path: &str, start: u64, bytes: u64) -> Result<u64, WorkloadError> {
+    fn rest(&self, path: &str, start: u64, bytes: u64) -> Result<u64, Problem> {
         if start > bytes || (start == bytes && !self.may_idle) {
             let message = format!("{start} is at or beyond the end of {path}, which has {bytes} bytes");
-            return Err(WorkloadError::new("offset", message));
+            return Err(self.job.unfit("offset", message));
         }
         Ok(bytes - start)
     }
 
     /// Cuts the region at the end of a device, or of a file whose size the job does not decide.
-    fn fit(&self, path: &str, start: u64, asked: Option<u64>, fact: Option<FileFact>) -> Result<u64, WorkloadError> {
+    fn fit(&self, path: &str, start: u64, asked: Option<u64>, fact: Option<FileFact>) -> Result<u64, Problem> {
         let Some(fact) = fact.filter(|&fact| fact.block_device || asked.is_none() || self.keeps_size(fact)) else {
             return Ok(asked.unwrap_or(0));
         };

@@ -9,7 +9,6 @@
 //! job at `runtime` (the drive loop calls [`Issuer::finish`]).
 
 mod decision;
-mod error;
 mod files;
 mod filling;
 mod issuer;
@@ -32,7 +31,6 @@ mod writers;
 mod zones;
 
 pub use decision::{Decision, FileExtent, Next, WorkerIndex, ZoneTask};
-pub use error::WorkloadError;
 pub use files::{FileFact, FilePlan, JobLayout, PlannedFile, plan_files};
 pub use issuer::{Issuer, map_bytes};
 pub use operations::Operations;

@@ -1,9 +1,9 @@
 //! Divides the work of a job among ranks.
 
 use job::{BlockSizes, Job, RankShare, SplitKind};
+use units::Problem;
 
 use crate::decision::FileExtent;
-use crate::error::WorkloadError;
 use crate::files::{FilePlan, PlannedFile};
 
 impl FilePlan {
@@ -13,25 +13,28 @@ impl FilePlan {
     ///
     /// Fails if the files, or the blocks of one, cannot be divided among so many ranks, and if the job is for some ranks
     /// only although the run has no ranks.
-    pub fn part_of_rank(self, job: &Job) -> Result<Self, WorkloadError> {
+    pub fn part_of_rank(self, job: &Job) -> Result<Self, Problem> {
         if job.ranks.selects() {
             let option = if job.ranks.hosts.is_empty() { "ranks" } else { "rank_hosts" };
-            return Err(WorkloadError::new(option, WITHOUT_RANKS));
+            return Err(job.unfit(option, "only some ranks run the job, and this run has no ranks").help(
+                "start it by `mpirun -n RANKS fathom-fleet run` or `fathom sim --hosts N`, or leave out `ranks` and \
+                 `rank_hosts`",
+            ));
         }
         let Some(share) = job.ranks.share.filter(|share| share.count > 1) else { return Ok(self) };
         let block = block(job);
         match share.kind {
-            SplitKind::Size => self.part_of_size(share, block),
-            SplitKind::Files => self.part_of_files(share),
-            SplitKind::Offsets => self.part_of_regions(share, block),
+            SplitKind::Size => self.part_of_size(job, share, block),
+            SplitKind::Files => self.part_of_files(job, share),
+            SplitKind::Offsets => self.part_of_regions(job, share, block),
         }
     }
 
-    fn part_of_size(mut self, share: RankShare, block: u64) -> Result<Self, WorkloadError> {
+    fn part_of_size(mut self, job: &Job, share: RankShare, block: u64) -> Result<Self, Problem> {
         for file in &mut self.files {
             let whole = file.extent;
             file.extent.length = part(whole.length, block, share).length;
-            check(file, whole.length, block, share)?;
+            check(job, file, whole.length, block, share)?;
             if file.existing.is_none_or(|fact| !fact.block_device) {
                 let end = file.extent.start.saturating_add(file.extent.length);
                 file.needed = end.max(file.existing.map_or(0, |fact| fact.size));
@@ -41,14 +44,12 @@ impl FilePlan {
         Ok(self)
     }
 
-    fn part_of_files(mut self, share: RankShare) -> Result<Self, WorkloadError> {
+    fn part_of_files(mut self, job: &Job, share: RankShare) -> Result<Self, Problem> {
         let (files, count) = (self.files.len(), share.count as usize);
         if files < count {
-            let message = format!(
-                "{files} files cannot be divided among {count} ranks\n\
-                 help: name at least as many files as ranks, or write `--split offsets`"
-            );
-            return Err(WorkloadError::new("nrfiles", message));
+            return Err(job
+                .unfit("nrfiles", format_args!("{files} files cannot be divided among {count} ranks"))
+                .help("name at least as many files as ranks, or write `--split offsets`"));
         }
         let bytes = |files: &[PlannedFile]| files.iter().map(|file| u128::from(file.extent.length)).sum::<u128>();
         let all = bytes(&self.files);
@@ -64,12 +65,12 @@ impl FilePlan {
         Ok(self)
     }
 
-    fn part_of_regions(mut self, share: RankShare, block: u64) -> Result<Self, WorkloadError> {
+    fn part_of_regions(mut self, job: &Job, share: RankShare, block: u64) -> Result<Self, Problem> {
         for file in &mut self.files {
             let whole = file.extent;
             let part = part(whole.length, block, share);
             file.extent = FileExtent { start: whole.start.saturating_add(part.start), length: part.length };
-            check(file, whole.length, block, share)?;
+            check(job, file, whole.length, block, share)?;
         }
         self.divide_amounts(block, share);
         Ok(self)
@@ -80,9 +81,6 @@ impl FilePlan {
         (self.size, self.io_size) = (self.size.map(divide), self.io_size.map(divide));
     }
 }
-
-const WITHOUT_RANKS: &str = "only some ranks run the job, and this run has no ranks
-help: start it by `mpirun -n RANKS fathom-fleet run` or `fathom sim --hosts N`, or leave out `ranks` and `rank_hosts`";
 
 /// Returns the largest block of the job, so that parts begin and end at blocks.
 fn block(job: &Job) -> u64 {
@@ -99,17 +97,14 @@ fn part(bytes: u64, block: u64, share: RankShare) -> FileExtent {
 }
 
 /// Fails if some part has no block. All ranks decide alike.
-fn check(file: &PlannedFile, bytes: u64, block: u64, share: RankShare) -> Result<(), WorkloadError> {
+fn check(job: &Job, file: &PlannedFile, bytes: u64, block: u64, share: RankShare) -> Result<(), Problem> {
     let (blocks, count) = (bytes / block, share.count);
     if blocks >= u64::from(count) {
         return Ok(());
     }
     let path = &file.path;
-    let message = format!(
-        "{bytes} bytes of {path} are {blocks} blocks of {block} bytes, too few for {count} ranks\n\
-         help: give a larger size, smaller blocks or fewer ranks"
-    );
-    Err(WorkloadError::new("size", message))
+    let message = format!("{bytes} bytes of {path} are {blocks} blocks of {block} bytes, too few for {count} ranks");
+    Err(job.unfit("size", message).help("give a larger size, smaller blocks or fewer ranks"))
 }
 
 #[cfg(test)]
@@ -122,7 +117,7 @@ mod tests {
 
     const GIB: u64 = 1 << 30;
 
-    fn parts(options: &str, kind: SplitKind, count: u32) -> Result<Vec<FilePlan>, WorkloadError> {
+    fn parts(options: &str, kind: SplitKind, count: u32) -> Result<Vec<FilePlan>, Problem> {
         let text = format!("[a]\n{options}\n");
         let parsed = parse_file_text("a.fio", text.as_bytes(), Dialect::Strict, &EmptySource);
         let mut job = parsed.into_result().unwrap().0.jobs.remove(0);

@@ -255,7 +255,7 @@ fn absurd_sizes_and_skips_are_refused_or_end() {
     let mut job = rw("randread");
     sizes(&mut job, &BlockSizes::Range(512, 4096));
     let error = Issuer::new(&job, WorkerIndex::default(), &one_file(u64::MAX), 1).expect_err("no map is that large");
-    assert_eq!(error.option, "size");
+    assert_eq!(option_of(&error), "size");
     assert_eq!(run(&job, &one_file(511), 1), [], "no block fits");
     assert!(Issuer::new(&job, WorkerIndex::default(), &files(&[]), 1).is_err());
     for skip in [i64::MIN, i64::MAX, -1 << 40, 1 << 40] {

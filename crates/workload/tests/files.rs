@@ -1,10 +1,10 @@
 //! Tests of the files and regions of a worker and their required sizes, with numbers as in fio.
 
 use job::{BlockSizes, Job, Size};
-use units::Bytes;
-use workload::{FileExtent, FileFact, FilePlan, WorkerIndex, WorkloadError, plan_files};
+use units::{Bytes, Problem};
+use workload::{FileExtent, FileFact, FilePlan, WorkerIndex, plan_files};
 
-use crate::common::{KIB, job, rw};
+use crate::common::{KIB, job, option_of, rw};
 
 fn nothing(_: &str) -> Option<FileFact> {
     None
@@ -22,7 +22,7 @@ fn bytes(size: u64) -> Size {
     Size::Bytes(Bytes::new(size))
 }
 
-fn clone(job: &Job, clone: u32, existing: &dyn Fn(&str) -> Option<FileFact>) -> Result<FilePlan, WorkloadError> {
+fn clone(job: &Job, clone: u32, existing: &dyn Fn(&str) -> Option<FileFact>) -> Result<FilePlan, Problem> {
     plan_files(job, job::Dialect::Strict, WorkerIndex { index: clone, clone }, 1, existing)
 }
 
@@ -74,7 +74,7 @@ fn size_can_be_a_percentage_of_the_file() {
     let mut job = named(&["f"]);
     job.extent.size = Some(Size::Percent(50));
     assert_eq!(regions(&plan(&job, &regular(100_000))), [(0, 50_000, 100_000)]);
-    assert_eq!(clone(&job, 0, &nothing).expect_err("nothing to take a share of").option, "size");
+    assert_eq!(option_of(&clone(&job, 0, &nothing).expect_err("nothing to take a share of")), "size");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn filesize_bounds_the_region_for_any_offset() {
     job.extent.size = Some(Size::Percent(20));
     assert_eq!(regions(&plan(&job, &nothing)), [(40 * KIB, 20 * KIB, 60 * KIB)]);
     job.extent.offset = bytes(100 * KIB);
-    assert_eq!(clone(&job, 0, &nothing).expect_err("nothing is left").option, "offset");
+    assert_eq!(option_of(&clone(&job, 0, &nothing).expect_err("nothing is left")), "offset");
 }
 
 #[test]
@@ -161,20 +161,20 @@ fn io_size_can_be_a_percentage_of_the_size() {
     job.extent.io_size = Some(Size::Percent(50));
     assert_eq!(plan(&job, &nothing).io_size, Some(100 * KIB));
     job.extent.io_size = Some(Size::Percent(300));
-    assert_eq!(clone(&job, 0, &nothing).expect_err("more than all").option, "io_size");
+    assert_eq!(option_of(&clone(&job, 0, &nothing).expect_err("more than all")), "io_size");
 }
 
 #[test]
 fn errors_name_the_option() {
-    assert_eq!(clone(&named(&["f"]), 0, &nothing).expect_err("no size").option, "size");
-    assert_eq!(clone(&sized(1024), 0, &nothing).expect_err("less than a block").option, "size");
+    assert_eq!(option_of(&clone(&named(&["f"]), 0, &nothing).expect_err("no size")), "size");
+    assert_eq!(option_of(&clone(&sized(1024), 0, &nothing).expect_err("less than a block")), "size");
     let mut beyond = named(&["f"]);
     beyond.extent.offset = bytes(1 << 20);
-    assert_eq!(clone(&beyond, 0, &device(1 << 20)).expect_err("behind the end").option, "offset");
+    assert_eq!(option_of(&clone(&beyond, 0, &device(1 << 20)).expect_err("behind the end")), "offset");
     let mut large = rw("write");
     large.files.filenames = vec!["f".to_owned()];
     large.pattern.block_sizes.write = BlockSizes::Fixed(1 << 20);
-    assert_eq!(clone(&large, 0, &regular(4096)).expect_err("less than a block").option, "offset");
+    assert_eq!(option_of(&clone(&large, 0, &regular(4096)).expect_err("less than a block")), "offset");
 }
 
 #[test]

@@ -6,11 +6,13 @@ use std::collections::BinaryHeap;
 use job::{Dialect, Job, MergedInput, ReplayFacts, ReplayFit, ReplayLoop, ReplayOptions, TraceMerge};
 use trace::{TraceInfo, TraceOperation, TraceRequest, TraceWriter, TraceWriterOptions};
 use units::random::Random;
-use units::{Nanos, OpKind, PerKind};
+use units::{Nanos, OpKind, PerKind, Problem};
 use workload::{
     Decision, FileExtent, FileFact, Issuer, JobLayout, MergedTrace, Next, Operations, ReplayOutcome, StreamStep,
-    TraceBytes, TraceStream, WorkerIndex, WorkloadError, scan_trace,
+    TraceBytes, TraceStream, WorkerIndex, scan_trace,
 };
+
+use crate::common::option_of;
 
 /// Bytes in memory, given out in pieces.
 #[derive(Clone, Debug)]
@@ -21,14 +23,14 @@ struct Memory {
 }
 
 impl TraceBytes for Memory {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, String> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Problem> {
         let count = buffer.len().min(self.piece).min(self.bytes.len() - self.at);
         buffer[..count].copy_from_slice(&self.bytes[self.at..self.at + count]);
         self.at += count;
         Ok(count)
     }
 
-    fn rewind(&mut self) -> Result<(), String> {
+    fn rewind(&mut self) -> Result<(), Problem> {
         self.at = 0;
         Ok(())
     }
@@ -62,7 +64,7 @@ fn read_at(issued_ns: u64, offset: u64) -> TraceRequest {
 }
 
 /// Returns the job of a replay, with the facts of its trace, as a runner resolves it.
-fn job(options: ReplayOptions, bytes: &[u8]) -> Result<Job, String> {
+fn job(options: ReplayOptions, bytes: &[u8]) -> Result<Job, Problem> {
     let facts = scan_trace(&options, memory(bytes))?;
     let mut job = Job { replay: Some(ReplayOptions { facts: Some(facts), ..options }), ..Job::default() };
     job.pattern.norandommap = true;
@@ -73,7 +75,7 @@ fn facts(job: &Job) -> &ReplayFacts {
     job.replay.as_ref().and_then(|replay| replay.facts.as_ref()).expect("facts")
 }
 
-fn issuer(job: &Job, bytes: &[u8], files: &[u64]) -> Result<Issuer, WorkloadError> {
+fn issuer(job: &Job, bytes: &[u8], files: &[u64]) -> Result<Issuer, Problem> {
     let files = files.iter().map(|&length| FileExtent { start: 0, length }).collect();
     let layout = JobLayout { files, ..JobLayout::default() };
     Issuer::replaying(job, WorkerIndex::default(), &layout, 1, memory(bytes))
@@ -245,8 +247,8 @@ fn a_closed_loop_needs_completions() {
     let log = b"fio version 3 iolog\n1 f add\n1 f open\n5 f read 0 4096\n9 f write 8192 512\n".as_slice();
     let job = job(closed(), log).unwrap();
     let refused = issuer(&job, log, &[GIB]).unwrap_err();
-    assert_eq!(refused.option, "replay_loop");
-    assert!(refused.message.contains("the trace has no completions"), "{refused}");
+    assert_eq!(option_of(&refused), "replay_loop");
+    assert!(refused.what.contains("the trace has no completions"), "{refused}");
 }
 
 #[test]
@@ -263,7 +265,7 @@ fn a_window_is_a_part_of_the_trace() {
     assert_eq!((found.first, found.last), (Nanos::from_micros(1_000), Nanos::from_micros(1_499)));
     assert_eq!(found.operations, PerKind { read: 500, write: 0, trim: 0 });
     let nothing = ReplayOptions { start: Nanos::from_secs(9), ..open() };
-    assert!(scan_trace(&nothing, memory(&bytes)).unwrap_err().contains("there is nothing to replay"));
+    assert!(scan_trace(&nothing, memory(&bytes)).unwrap_err().what.contains("there is nothing to replay"));
 }
 
 #[test]
@@ -321,8 +323,8 @@ fn a_changed_trace_ends_the_replay() {
         let mut issuer = issuer(&job, &bytes, &[8192]).unwrap();
         let issued = drive(&mut issuer, 0, |_| 1);
         assert_eq!(issued.len(), 1, "{changed:?}");
-        let error = issuer.replay_outcome().and_then(|outcome| outcome.error).unwrap_or_default();
-        assert!(error.contains("the trace has changed"), "{error}");
+        let error = issuer.replay_outcome().and_then(|outcome| outcome.error).expect("an error");
+        assert!(error.what.contains("the trace has changed"), "{error}");
     }
 }
 
@@ -343,9 +345,9 @@ fn damage_is_left_out_and_noted() {
     // A bad line in a trace of another program was not left there by its writer.
     let log = b"fio version 2 iolog\nf add\nf read 0 4096\nf read zero 4096\n".as_slice();
     let error = job(open(), log).unwrap_err();
-    assert!(error.starts_with("test:4:8: ") && error.contains("\nhelp: "), "{error}");
-    assert!(job(open(), b"garbage").unwrap_err().contains("its format is unknown"));
-    assert!(job(open(), b"").unwrap_err().contains("it is empty"));
+    assert!(error.to_string().starts_with("test:4:8: ") && error.help.is_some(), "{error}");
+    assert!(job(open(), b"garbage").unwrap_err().what.contains("its format is unknown"));
+    assert!(job(open(), b"").unwrap_err().what.contains("it is empty"));
 }
 
 #[test]

@@ -198,7 +198,7 @@ fn blocks_of_fios_layout_without_room_for_a_header_were_called_good() {
         job.verify.format = VerifyFormat::Fio;
         sizes(&mut job, &sizes_of);
         let created = Issuer::new(&job, WorkerIndex::default(), &one_file(MIB), 1);
-        assert_eq!(created.map_err(|error| error.option).err(), (!is_sound).then_some("bsrange"));
+        assert_eq!(created.err().as_ref().map(option_of), (!is_sound).then_some("bsrange"));
     }
 }
 
@@ -558,7 +558,7 @@ fn intervals_divide_blocks() {
     assert_eq!(round_trip(&job, &[256 * KIB], usize::MAX), 4);
     job.verify.interval = Some(64);
     let error = Issuer::new(&job, WorkerIndex::default(), &one_file(MIB), 1).expect_err("no room for a header");
-    assert_eq!(error.option, "verify_interval");
+    assert_eq!(option_of(&error), "verify_interval");
 }
 
 #[test]
@@ -597,7 +597,7 @@ fn unverifiable_writes_are_refused() {
     timed.pace.rate_iops.write = Some(Rate::per_sec(10));
     for job in [torn, timed] {
         let error = Issuer::new(&job, WorkerIndex::default(), &one_file(MIB), 1).expect_err("cannot be verified");
-        assert_eq!(error.option, "verify");
+        assert_eq!(option_of(&error), "verify");
     }
 }
 

@@ -349,7 +349,7 @@ fn errors_name_value_reason_and_remedy() {
     ];
     for (options, zones, expected) in cases {
         let error = plan_in_zones(&job(&format!("ioengine=psync {options}")), 16 * MIB, zones.as_ref()).unwrap_err();
-        assert!(error.starts_with(expected) && error.contains("\nhelp: "), "{options}: {error}");
+        assert!(error.contains(&format!("job `job`: {expected}")) && error.contains("; "), "{options}: {error}");
     }
     let ignoring = job("ioengine=psync rw=write bs=4k max_open_zones=9 ignore_zone_limits=1");
     assert!(plan_in_zones(&ignoring, 16 * MIB, Some(&report(16, 0, 8))).is_ok());

@@ -26,7 +26,7 @@ const EDGES: &[(&str, &str)] = &[
     ("runner", "units job workload meter target drive volume record"),
     ("sim", "units job workload meter target drive volume record runner"),
     ("device", "units job workload meter target trace drive probe object-wire engine record runner analyse"),
-    ("store", "record"),
+    ("store", "units record"),
     ("analyse", "units record"),
     ("plan", "units volume"),
     ("report", "units job trace workload record runner analyse volume plan"),
@@ -41,7 +41,7 @@ const EDGES: &[(&str, &str)] = &[
         "units job workload meter target trace drive volume runner sim nbd probe engine capture device fleet live manual serve \
          procedure record store analyse plan report",
     ),
-    ("fleet-mpi", "fleet cli"),
+    ("fleet-mpi", "units fleet cli"),
     ("xtask", "units job trace features"),
     ("features", ""),
 ];

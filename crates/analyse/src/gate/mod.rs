@@ -8,7 +8,6 @@ mod judge;
 mod parse;
 
 use std::fmt;
-use std::ops::Range;
 
 use record::Figure;
 use serde::Serialize;
@@ -87,17 +86,6 @@ pub enum Bound {
     Value(f64),
     /// A multiple of the baseline's value.
     OfBaseline(f64),
-}
-
-/// A syntax error of an assertion.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AssertionError {
-    /// Byte range of the error; an empty range at the end of the text.
-    pub at: Range<usize>,
-    /// Description of the error.
-    pub what: String,
-    /// Suggested correction.
-    pub remedy: String,
 }
 
 impl Assertion {

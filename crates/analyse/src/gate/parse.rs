@@ -1,9 +1,9 @@
 //! Parser of assertions.
 
 use record::Figure;
-use units::closest;
+use units::{Place, Problem, ProblemCode, closest};
 
-use super::{Assertion, AssertionError, AssertionSubject, Bound, GateCount, Relation};
+use super::{Assertion, AssertionSubject, Bound, GateCount, Relation};
 use crate::Code;
 
 impl Assertion {
@@ -11,8 +11,8 @@ impl Assertion {
     ///
     /// # Errors
     ///
-    /// Returns the first syntax error.
-    pub fn parse(text: &str) -> Result<Self, AssertionError> {
+    /// Returns the first syntax error, whose place is a range of `text`.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
         let mut parser = AssertionParser { text, at: 0 };
         let job = parser.job()?;
         let subject = parser.subject()?;
@@ -52,14 +52,14 @@ impl<'a> AssertionParser<'a> {
     }
 
     /// Returns an error from `from` up to the current position, or at the next character.
-    fn error(&self, from: usize, what: impl Into<String>, remedy: impl Into<String>) -> AssertionError {
+    fn error(&self, from: usize, what: impl Into<String>, remedy: impl Into<String>) -> Problem {
         let next = self.rest().chars().next().map_or(0, char::len_utf8);
         let to = if from == self.at { from + next } else { self.at };
-        AssertionError { at: from..to, what: what.into(), remedy: remedy.into() }
+        Problem::error(ProblemCode::Expectation, what).at(Place::of_text("--assert", self.text, from..to)).help(remedy)
     }
 
     /// Parses `job(NAME).`, if present.
-    fn job(&mut self) -> Result<Option<String>, AssertionError> {
+    fn job(&mut self) -> Result<Option<String>, Problem> {
         const REMEDY: &str = "write `job(NAME).read.iops`, with the name in double quotes where it has a `)`";
         self.skip_whitespace();
         let start = self.at;
@@ -86,7 +86,7 @@ impl<'a> AssertionParser<'a> {
         Ok(Some(name.to_owned()))
     }
 
-    fn subject(&mut self) -> Result<AssertionSubject, AssertionError> {
+    fn subject(&mut self) -> Result<AssertionSubject, Problem> {
         let start = self.at;
         let name = self.take_while(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-'));
         if name.is_empty() {
@@ -100,7 +100,7 @@ impl<'a> AssertionParser<'a> {
         found.ok_or_else(|| self.error(start, format!("there is no figure `{name}`"), other_name(name)))
     }
 
-    fn relation(&mut self) -> Result<Relation, AssertionError> {
+    fn relation(&mut self) -> Result<Relation, Problem> {
         self.skip_whitespace();
         let found = Relation::ALL.iter().find(|(sign, _)| self.eat(sign));
         found.map(|(_, relation)| *relation).ok_or_else(|| {
@@ -109,7 +109,7 @@ impl<'a> AssertionParser<'a> {
         })
     }
 
-    fn bound(&mut self, subject: AssertionSubject) -> Result<Bound, AssertionError> {
+    fn bound(&mut self, subject: AssertionSubject) -> Result<Bound, Problem> {
         self.skip_whitespace();
         let start = self.at;
         let bound = if self.eat("baseline") { self.optional_factor()? } else { self.value(subject)? };
@@ -121,7 +121,7 @@ impl<'a> AssertionParser<'a> {
     }
 
     /// Parses an optional factor after `baseline`.
-    fn optional_factor(&mut self) -> Result<Bound, AssertionError> {
+    fn optional_factor(&mut self) -> Result<Bound, Problem> {
         self.skip_whitespace();
         if !self.eat("*") {
             return Ok(Bound::OfBaseline(1.0));
@@ -134,7 +134,7 @@ impl<'a> AssertionParser<'a> {
     }
 
     /// Parses a number with its unit, or a fraction of the baseline.
-    fn value(&mut self, subject: AssertionSubject) -> Result<Bound, AssertionError> {
+    fn value(&mut self, subject: AssertionSubject) -> Result<Bound, Problem> {
         let start = self.at;
         let number = self.number()?;
         let unit = self.unit();
@@ -163,7 +163,7 @@ impl<'a> AssertionParser<'a> {
     }
 
     /// Applies the unit of a fraction of the baseline, which is `%` or none.
-    fn factor(&self, start: usize, number: f64, unit: &str) -> Result<f64, AssertionError> {
+    fn factor(&self, start: usize, number: f64, unit: &str) -> Result<f64, Problem> {
         match unit {
             "" => Ok(number),
             "%" => Ok(number / 100.0),
@@ -174,7 +174,7 @@ impl<'a> AssertionParser<'a> {
         }
     }
 
-    fn number(&mut self) -> Result<f64, AssertionError> {
+    fn number(&mut self) -> Result<f64, Problem> {
         let start = self.at;
         self.take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '_'));
         self.exponent();
@@ -203,7 +203,7 @@ impl<'a> AssertionParser<'a> {
         unit.strip_suffix("/s").unwrap_or(unit)
     }
 
-    fn end(&mut self) -> Result<(), AssertionError> {
+    fn end(&mut self) -> Result<(), Problem> {
         self.skip_whitespace();
         let start = self.at;
         if self.rest().is_empty() {

@@ -324,7 +324,7 @@ impl CaptureHost for Recorder {
 
     fn concluding(&mut self) {}
 
-    fn warn(&mut self, text: &str) {
-        println!("{text}");
+    fn warn(&mut self, warning: &units::Problem) {
+        println!("{warning}");
     }
 }

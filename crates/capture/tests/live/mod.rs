@@ -12,6 +12,7 @@ use trace::{TraceOperation, TraceRequest};
 
 use crate::host::timed;
 use host::{EndlessLoad, LoopDisk, Recorder, await_that, fio, lock, measured_by_fio, read_trace};
+use units::ProblemCode;
 
 fn options(device: &str, output: Option<&std::path::Path>) -> CaptureOptions {
     CaptureOptions {
@@ -263,11 +264,11 @@ fn an_instance_of_a_killed_capture_is_removed() {
 #[test]
 fn what_cannot_be_captured_is_an_error_with_a_remedy() {
     let refused = |asked: &str| capture(&options(asked, None), &mut Recorder::default()).unwrap_err().to_string();
-    assert!(refused("/proc/self").contains("no block device is below it\nhelp: "), "{}", refused("/proc/self"));
-    assert!(refused("/no/such").contains("help: "));
+    assert!(refused("/proc/self").contains("no block device is below it; "), "{}", refused("/proc/self"));
+    assert!(refused("/no/such").contains("; "));
     let process = CaptureOptions { process: Some(u32::MAX), ..options("/", None) };
     let error = capture(&process, &mut Recorder::default()).unwrap_err();
-    assert!(error.is_usage, "{error}");
+    assert!(error.code == ProblemCode::CaptureRequest, "{error}");
 }
 
 #[test]
@@ -297,5 +298,5 @@ fn requests_in_flight_at_the_end_have_no_service_time() {
 fn devices_without_requests_are_not_captured_by_programs() {
     let Some((_lock, _zram)) = lock().zip(host::Zram::new()) else { return };
     let refused = capture(&by(CaptureSource::Bpf, options("zram0", None)), &mut Recorder::default()).unwrap_err();
-    assert!(refused.to_string().contains("zram0 has no requests of its own\nhelp: "), "{refused}");
+    assert!(refused.to_string().contains("zram0 has no requests of its own; "), "{refused}");
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use capture::{CaptureOptions, sample};
 use record::{Input, Iostat, IostatKind, read_input};
+use units::ProblemCode;
 
 use crate::host::{Miss, timed};
 use crate::live::host::{LoopDisk, Recorder, await_that, fio};
@@ -134,7 +135,7 @@ fn a_device_that_vanishes_ends_sampling_with_what_was_counted() {
     });
     assert_eq!(report.ended, "because the device vanished");
     let failure = report.failure.unwrap();
-    assert!(failure.contains("/stat: the device was detached") && failure.contains("\nhelp: "), "{failure}");
+    assert!(failure.what.contains("/stat: the device was detached") && failure.help.is_some(), "{failure}");
     assert!(report.kinds[0].requests >= 2000, "{:?}", report.kinds);
 }
 
@@ -153,6 +154,10 @@ fn a_series_ends_at_its_size_and_replaces_only_another_one() {
     }
     std::fs::write(&path, "notes").unwrap();
     let error = sample(&small, INTERVAL, &mut Recorder::default()).unwrap_err();
-    assert!(error.to_string().contains("it exists and is not a series of samples") && error.is_usage, "{error}");
+    assert!(
+        error.to_string().contains("it exists and is not a series of samples")
+            && error.code == ProblemCode::CaptureRequest,
+        "{error}"
+    );
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "notes");
 }

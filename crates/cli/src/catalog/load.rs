@@ -1,8 +1,7 @@
 //! Parses the operations for which a volume is described: `--bs`, `--rw`, `--rwmixread`.
 
 use report::catalog::CatalogLoad;
-use runner::problems;
-use units::{Problem, ProblemCode, block_bytes};
+use units::{Place, Problem, ProblemCode, block_bytes};
 use volume::PerRequestKind;
 
 use crate::args::CatalogOptions;
@@ -34,7 +33,7 @@ pub(super) fn parse(options: &CatalogOptions) -> Result<CatalogLoad, Vec<Problem
 }
 
 fn invalid(option: &str, value: &str, message: String, remedy: &str) -> Problem {
-    let place = problems::place_in_option(option, value, 0..value.len());
+    let place = Place::in_option(option, value, 0..value.len());
     Problem::error(ProblemCode::Catalog, message).at(place).help(remedy)
 }
 

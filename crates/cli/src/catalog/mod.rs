@@ -4,8 +4,7 @@ mod load;
 
 use report::catalog::{CatalogVolume, list_json, list_text};
 use report::{ResultFormat, SheetStyle};
-use runner::problems;
-use volume::catalogue::{self, CatalogueProblem};
+use volume::catalogue;
 
 use crate::args::CatalogOptions;
 use crate::exit::Exit;
@@ -28,9 +27,7 @@ pub(crate) fn command(options: &CatalogOptions) -> Exit {
             print_text(&if options.format == ResultFormat::Json { shown.json() } else { shown.text(style) })
         }
         (load, resolved) => {
-            let diagnostic =
-                |problem: CatalogueProblem| problems::of_volume(&problem, problems::place_in_volume(&problem));
-            let of_volume = resolved.err().into_iter().flatten().map(diagnostic);
+            let of_volume = resolved.err().into_iter().flatten();
             Exit::invalid(load.err().into_iter().flatten().chain(of_volume).collect::<Vec<_>>())
         }
     }

@@ -18,15 +18,17 @@ use crate::outputs::{Output, deliver_as};
 
 /// Compares baseline and candidate. Refuses runs that are not comparable.
 pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
-    let CompareRequest { baseline, candidate, settings } =
-        CompareRequest::read(options).map_err(|problems| Exit::usage(problems.join("\n")))?;
+    let CompareRequest { baseline, candidate, settings } = CompareRequest::read(options).map_err(Exit::invalid)?;
     if !options.force {
         baseline.check_repeats()?;
         candidate.check_repeats()?;
     }
     let comparison = compare(&baseline.runs(), &candidate.runs(), &settings);
     if comparison.jobs.iter().all(|job| job.figures.is_empty()) {
-        return Err(Exit::usage("nothing to compare: the runs have no operations of the same kind in the same job"));
+        return Err(Exit::invalid(Problem::error(
+            ProblemCode::NotComparable,
+            "nothing to compare: the runs have no operations of the same kind in the same job",
+        )));
     }
     if !options.force {
         check_comparable(&comparison)?;
@@ -34,7 +36,7 @@ pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
     let failed = options.fail_on.is_some_and(|fail_on| fails(&comparison, fail_on));
     let document = ComparisonDocument::new(baseline.named(), candidate.named(), settings, comparison);
     let subjects = [baseline.subjects("baseline"), candidate.subjects("candidate")].concat();
-    let mut files = Output::open(&options.output, ResultFormat::OF_COMPARISON).map_err(Exit::usage)?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_COMPARISON).map_err(Exit::invalid)?;
     let runs: Vec<PageSubject<'_>> = subjects.iter().map(RunSubject::page).collect();
     let delivered = deliver_as(&mut files, ResultDocument::Comparison(&document, &runs), options.format);
     Ok(if delivered == Exit::Good && failed { Exit::Failed } else { delivered })
@@ -65,7 +67,7 @@ struct CompareRequest {
 
 impl CompareRequest {
     /// Parses the options and loads the runs. Returns all problems together.
-    fn read(options: &CompareOptions) -> Result<Self, Vec<String>> {
+    fn read(options: &CompareOptions) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
         let (baseline, candidate) = sides(options).unwrap_or_else(|problem| {
             problems.push(problem);
@@ -74,10 +76,8 @@ impl CompareRequest {
         let settings = threshold_percent(&options.threshold)
             .map(|threshold_percent| ComparisonSettings { threshold_percent, ..ComparisonSettings::default() });
         if settings.is_none() {
-            problems.push(format!(
-                "--threshold {}: not a percentage from 0% to 100%\nhelp: write, for example, 2%",
-                options.threshold
-            ));
+            let what = format!("--threshold {}: not a percentage from 0% to 100%", options.threshold);
+            problems.push(Problem::error(ProblemCode::Arguments, what).help("write, for example, 2%"));
         }
         problems.extend(overwritten(&[baseline.clone(), candidate.clone()].concat(), &options.output));
         let mut resolved = [baseline, candidate].map(|words| RunSet::resolve(&words));
@@ -97,7 +97,7 @@ impl CompareRequest {
 }
 
 /// Returns the RUNs of both sides. Positional RUNs fill the sides that have no option.
-fn sides(options: &CompareOptions) -> Result<(Vec<String>, Vec<String>), String> {
+fn sides(options: &CompareOptions) -> Result<(Vec<String>, Vec<String>), Problem> {
     let (mut baseline, mut candidate) = (options.baseline.clone(), options.candidate.clone());
     let mut positional = options.runs.iter();
     for side in [&mut baseline, &mut candidate] {
@@ -106,10 +106,12 @@ fn sides(options: &CompareOptions) -> Result<(Vec<String>, Vec<String>), String>
         }
     }
     match positional.next() {
-        Some(word) => Err(format!("{word}: unexpected third run\nhelp: leave it out")),
+        Some(word) => {
+            Err(Problem::error(ProblemCode::Arguments, format!("{word}: unexpected third run")).help("leave it out"))
+        }
         None if baseline.is_empty() || candidate.is_empty() => {
-            Err("two runs are needed\nhelp: write `fathom compare BASELINE CANDIDATE`, each an id, `last` or a file"
-                .to_owned())
+            Err(Problem::error(ProblemCode::Arguments, "two runs are needed")
+                .help("write `fathom compare BASELINE CANDIDATE`, each an id, `last` or a file"))
         }
         None => Ok((baseline, candidate)),
     }

@@ -17,8 +17,8 @@ use crate::run_argument::{ResolvedRun, resolve_all};
 pub(crate) struct RunSet(Vec<ResolvedRun>);
 
 impl RunSet {
-    /// Loads runs, separated by commas, and all repeats of series. Returns all problems, one line each.
-    pub(crate) fn resolve(words: &[String]) -> Result<Self, Vec<String>> {
+    /// Loads runs, separated by commas, and all repeats of series. Returns all problems.
+    pub(crate) fn resolve(words: &[String]) -> Result<Self, Vec<Problem>> {
         let (mut runs, mut problems) = (Vec::new(), Vec::new());
         for name in words.iter().flat_map(|word| split(word)) {
             match resolve_all(name) {
@@ -28,10 +28,8 @@ impl RunSet {
         }
         let empty = runs.iter().filter(|resolved| resolved.run.jobs.iter().all(|job| !job.has_result()));
         problems.extend(empty.map(|resolved| {
-            format!(
-                "{}: it contains no measurement: no job completed an operation\nhelp: give another run",
-                resolved.name
-            )
+            let what = format!("{}: it contains no measurement: no job completed an operation", resolved.name);
+            Problem::error(ProblemCode::NoResults, what).help("give another run")
         }));
         if problems.is_empty() { Ok(Self(runs)) } else { Err(problems) }
     }
@@ -63,10 +61,12 @@ impl RunSet {
     }
 
     /// Returns an error for each run given twice, on one side or on both: it would be compared with itself.
-    pub(crate) fn duplicates(&self, other: &Self) -> Vec<String> {
+    pub(crate) fn duplicates(&self, other: &Self) -> Vec<Problem> {
         let names: Vec<&str> = self.0.iter().chain(&other.0).map(|resolved| resolved.name.as_str()).collect();
-        let error =
-            |name: &&str| format!("{name}: it is given twice, and a run always equals itself\nhelp: give another run");
+        let error = |name: &&str| {
+            Problem::error(ProblemCode::Arguments, format!("{name}: it is given twice, and a run always equals itself"))
+                .help("give another run")
+        };
         let duplicates = names.iter().enumerate().filter(|(index, name)| names[..*index].contains(name));
         duplicates.map(|(_, name)| error(name)).collect()
     }
@@ -92,13 +92,16 @@ fn split(word: &str) -> Vec<&str> {
 }
 
 /// Returns an error for each output that would overwrite a compared run.
-pub(crate) fn overwritten(words: &[String], outputs: &[PathBuf]) -> Vec<String> {
+pub(crate) fn overwritten(words: &[String], outputs: &[PathBuf]) -> Vec<Problem> {
     let same = |path: &Path, name: &str| {
         path.canonicalize().is_ok_and(|path| Path::new(name).canonicalize().is_ok_and(|name| name == path))
     };
     let inputs: Vec<&str> = words.iter().flat_map(|word| split(word)).collect();
     let overwriting = outputs.iter().filter(|path| inputs.iter().any(|name| same(path, name)));
     overwriting
-        .map(|path| format!("--output {}: it is one of the compared runs\nhelp: give another file", path.display()))
+        .map(|path| {
+            let what = format!("--output {}: it is one of the compared runs", path.display());
+            Problem::error(ProblemCode::Output, what).help("give another file")
+        })
         .collect()
 }

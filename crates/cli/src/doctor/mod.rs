@@ -18,11 +18,11 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
     let root = options.root.as_deref().unwrap_or(Path::new("/"));
     doctor_targets::check_root(root).map_err(Exit::environment)?;
     let names = match options.things.as_slice() {
-        [] => doctor_targets::mounted(root).map_err(Exit::usage)?,
+        [] => doctor_targets::mounted(root).map_err(Exit::invalid)?,
         names => names.to_vec(),
     };
     let stacks = doctor_targets::stacks(root, &names).map_err(Exit::invalid)?;
-    let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::usage)?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::invalid)?;
     let host = doctor_facts::host(root);
     let subjects: Vec<DoctorSubject> =
         names.iter().zip(stacks).map(|(name, stack)| doctor_facts::subject(root, name, &stack)).collect();

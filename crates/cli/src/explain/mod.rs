@@ -10,9 +10,9 @@ use procedure::expected::ExpectedVolume;
 use procedure::explanation::ExplanationQuestion;
 use procedure::trace_explanation::explain_trace;
 use procedure::trace_purchase::{PreparedTrace, is_trace, read_trace};
-use record::{Claim, Input, InputError, InputResults};
+use record::{Claim, Input, InputResults};
 use report::{ResultDocument, ResultFormat};
-use runner::{Seeds, problems};
+use runner::Seeds;
 
 use crate::args::{OptionWord, PAGES, one_of};
 use crate::exit::Exit;
@@ -22,8 +22,8 @@ use crate::signals::Signals;
 use crate::{diagnostics, runners};
 use analyse::Database;
 use clap::Args;
-use device::input_file::{self, UnreadableInput};
-use units::{Problem, ProblemCode, ProblemLevel};
+use device::input_file;
+use units::{Place, Problem, ProblemCode, ProblemLevel};
 
 /// Reads all inputs, explains them, and reports unreadable parts as warnings.
 pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
@@ -42,11 +42,11 @@ pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
         return replayed(options, &trace.to_string_lossy(), volume);
     }
     let (question, unreadable) = read(options, &inputs, !traces.is_empty())?;
-    let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::usage)?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::invalid)?;
     let signals = Signals::listen(Duration::ZERO)?;
     let mut explained = question.explain(&runners::models(), &signals);
     for name in traces.iter().map(|path| path.to_string_lossy()) {
-        let read = read_trace(&name, &HostTraces, |_| signals.end().is_none()).map_err(Exit::usage)?;
+        let read = read_trace(&name, &HostTraces, |_| signals.end().is_none()).map_err(Exit::invalid)?;
         explained.extend(read.map(|read| explain_trace(&name, &read)));
     }
     if let Some(signal) = signals.end() {
@@ -59,15 +59,12 @@ pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
 
 /// Explains what limits a trace on a volume, by a replay.
 fn replayed(options: &ExplainOptions, name: &str, volume: &str) -> Result<Exit, Exit> {
-    let expected = ExpectedVolume::look_up(volume, volume::catalogue::no_files).map_err(|found| {
-        let place = problems::place_in_volume;
-        Exit::invalid(found.iter().map(|problem| problems::of_volume(problem, place(problem))).collect::<Vec<_>>())
-    })?;
-    let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::usage)?;
+    let expected = ExpectedVolume::look_up(volume, volume::catalogue::no_files).map_err(Exit::invalid)?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::invalid)?;
     let signals = Signals::listen(Duration::ZERO)?;
     let how = (options.full, ReplayLoop::Open);
     let read = PreparedTrace::read(name, how, Arc::new(HostTraces), |_| signals.end().is_none());
-    let trace = read.map_err(Exit::usage)?;
+    let trace = read.map_err(Exit::invalid)?;
     let explained = trace.and_then(|trace| {
         let runner = runners::models().with_traces(trace.traces());
         trace.explain(expected.words(), &runner, Seeds::REPEATED, &signals)
@@ -78,9 +75,10 @@ fn replayed(options: &ExplainOptions, name: &str, volume: &str) -> Result<Exit, 
             signals.conclude();
             Ok(deliver_as(&mut files, ResultDocument::Explanations(&[explained]), options.format))
         }
-        (None, None) => Err(Exit::usage(format!(
-            "{name} cannot be replayed on {volume}\nhelp: give the volume the size that the trace needs: size=SIZE"
-        ))),
+        (None, None) => Err(Exit::invalid(
+            Problem::error(ProblemCode::Trace, format!("{name} cannot be replayed on {volume}"))
+                .help("give the volume the size that the trace needs: size=SIZE"),
+        )),
     }
 }
 
@@ -102,7 +100,7 @@ fn read(
     paths: &[PathBuf],
     has_traces: bool,
 ) -> Result<(ExplanationQuestion, Vec<Problem>), Exit> {
-    let (mut problems, mut exit) = (Vec::new(), Exit::Usage);
+    let mut problems = Vec::new();
     if paths.is_empty() && options.claim.is_empty() && !has_traces {
         let remedy = "give a record, fio's output or that of `iostat -x`, or figures: --claim iops=10000,lat=3ms,qd=32";
         problems.push(Problem::error(ProblemCode::MissingArgument, "there is nothing to explain").help(remedy));
@@ -115,10 +113,7 @@ fn read(
                 inputs.extend(read);
                 unreadable.extend(warnings);
             }
-            Err(UnreadableInput { diagnostic, usage }) => {
-                problems.push(*diagnostic);
-                exit = if usage { exit } else { Exit::Environment };
-            }
+            Err(problem) => problems.push(problem),
         }
     }
     let mut claims = Vec::new();
@@ -132,8 +127,7 @@ fn read(
     if let Some(words) = &options.volume {
         match ExpectedVolume::look_up(words, runners::read_volumes) {
             Ok(volume) => expected = Some(volume),
-            Err(found) => problems
-                .extend(found.iter().map(|problem| problems::of_volume(problem, problems::place_in_volume(problem)))),
+            Err(found) => problems.extend(found),
         }
     }
     problems.extend(options.device.iter().filter_map(|device| unknown_device(&inputs, device)));
@@ -141,8 +135,7 @@ fn read(
         let (database, device) = (options.database, options.device.clone());
         return Ok((ExplanationQuestion { inputs, claims, expected, device, database }, unreadable));
     }
-    diagnostics::print(&problems);
-    Err(exit)
+    Err(Exit::refused(problems))
 }
 
 /// Returns an error about a device that the counters do not have.
@@ -171,21 +164,24 @@ fn unknown_device(inputs: &[NamedInput], device: &str) -> Option<Problem> {
 type NamedInput = (String, Input);
 
 /// Reads all inputs in a file, with warnings about its unreadable parts; or a saved run, or all runs of a series.
-fn read_inputs(path: &Path) -> Result<(Vec<NamedInput>, Vec<Problem>), UnreadableInput> {
+fn read_inputs(path: &Path) -> Result<(Vec<NamedInput>, Vec<Problem>), Problem> {
     // A path that is not UTF-8 cannot name a saved run.
     if let Some(which) = path.to_str().filter(|which| !is_file(which)) {
-        let resolved = resolve_all(which).map_err(|problem| UnreadableInput::unknown(path, problem))?;
+        let unknown = |problem: Problem| {
+            let place = Place::on_command_line(which, 1, which.chars().count());
+            Problem { code: ProblemCode::UnreadableInput, ..problem }.at(place).help("give a file or a saved run")
+        };
+        let resolved = resolve_all(which).map_err(unknown)?;
         let runs = resolved.into_iter().map(|one| (one.name, Input::Run(Box::new(one.run))));
         return Ok((runs.collect(), Vec::new()));
     }
-    let invalid = |error: InputError| UnreadableInput { diagnostic: Box::new(error.into()), usage: true };
     let (file, number) = input_file::numbered(path);
     let (name, bytes) = (input_file::name(file), input_file::bytes(file)?);
     if number.is_some() {
-        let input = record::read_input(&name, &bytes, number).map_err(invalid)?;
+        let input = record::read_input(&name, &bytes, number)?;
         return Ok((vec![(input_file::name(path), input)], Vec::new()));
     }
-    let InputResults { parts, unreadable } = record::read_inputs(&name, &bytes).map_err(invalid)?;
+    let InputResults { parts, unreadable } = record::read_inputs(&name, &bytes)?;
     let is_only = parts.len() == 1;
     let named = parts.into_iter().enumerate().map(|(index, part)| {
         let numbered = || match &part.input {
@@ -194,7 +190,7 @@ fn read_inputs(path: &Path) -> Result<(Vec<NamedInput>, Vec<Problem>), Unreadabl
         };
         (if is_only { name.clone() } else { numbered() }, part.input)
     });
-    let warning = |error: InputError| Problem { level: ProblemLevel::Warning, ..error.into() };
+    let warning = |problem: Problem| Problem { level: ProblemLevel::Warning, ..problem };
     Ok((named.collect(), unreadable.into_iter().map(warning).collect()))
 }
 

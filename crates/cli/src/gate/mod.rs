@@ -14,7 +14,6 @@ use report::{ResultDocument, ResultFormat};
 use crate::args::{PAGES, one_of};
 use crate::compare::check_comparable;
 use crate::compare::sides::{RunSet, overwritten};
-use crate::diagnostics;
 use crate::exit::Exit;
 use crate::outputs::{Output, deliver_as};
 
@@ -24,8 +23,8 @@ pub(crate) fn command(options: &GateOptions) -> Result<Exit, Exit> {
     if !options.force {
         [Some(&runs), baseline.as_ref()].into_iter().flatten().try_for_each(RunSet::check_repeats)?;
     }
-    let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::usage)?;
-    files.extend(options.junit.as_deref().map(Output::junit).transpose().map_err(Exit::usage)?);
+    let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::invalid)?;
+    files.extend(options.junit.as_deref().map(Output::junit).transpose().map_err(Exit::invalid)?);
     let comparison =
         baseline.as_ref().map(|baseline| compare(&baseline.runs(), &runs.runs(), &ComparisonSettings::default()));
     let needs_baseline = expected.iter().any(|one| one.assertion.needs_baseline());
@@ -91,12 +90,11 @@ impl GateRequest {
         if let (Some(runs), Some(Some(baseline))) = (&runs, &baseline) {
             problems.extend(runs.duplicates(baseline));
         }
-        let input_errors = diagnostics::errors(&problems.join("\n"));
         match (expected, runs) {
-            (Ok(expected), Some(runs)) if input_errors.is_empty() => {
+            (Ok(expected), Some(runs)) if problems.is_empty() => {
                 Ok(Self { expected, runs, baseline: baseline.flatten() })
             }
-            (expected, _) => Err(Exit::invalid([expected.err().unwrap_or_default(), input_errors].concat())),
+            (expected, _) => Err(Exit::invalid([expected.err().unwrap_or_default(), problems].concat())),
         }
     }
 }

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use engine::describe;
 use engine::gate::{Existing, create_output};
 use manual::{ManualPage, pages, short_names};
+use units::{Problem, ProblemCode};
 
 use crate::exit::Exit;
 use crate::outputs::print_text;
@@ -22,27 +22,30 @@ pub(crate) fn command(program: clap::Command, options: &ManOptions) -> Result<Ex
     }
     let name = options.page.as_deref().unwrap_or("fathom");
     let Some(page) = pages.iter().find(|page| page.is_called(name)) else {
-        return Err(Exit::usage(format!("there is no manual page `{name}`\nhelp: use one of {}", known.join(", "))));
+        return Err(Exit::invalid(
+            Problem::error(ProblemCode::UnknownCommand, format!("there is no manual page `{name}`"))
+                .help(format!("use one of {}", known.join(", "))),
+        ));
     };
     if std::io::stdout().is_terminal() { show(page) } else { Ok(print_text(&page.text)) }
 }
 
-fn write(page: &ManualPage, directory: &Path) -> Result<(), String> {
+fn write(page: &ManualPage, directory: &Path) -> Result<(), Problem> {
     let path = directory.join(page.path());
     let folder = path.parent().unwrap_or(directory);
     std::fs::create_dir_all(folder)
         .and_then(|()| Ok(create_output(&path, Existing::Replace)?))
         .and_then(|mut file| file.write_all(page.text.as_bytes()))
-        .map_err(|error| format!("--into {}: {}", path.display(), describe(&error)))
+        .map_err(|error| engine::io_problem(ProblemCode::File, format_args!("--into {}", path.display()), &error))
 }
 
 /// Shows a page with `man`.
 fn show(page: &ManualPage) -> Result<Exit, Exit> {
     let failed = |error: std::io::Error| {
-        Exit::environment(format!(
-            "man: {error}\nhelp: install man-db, read `{} --help`, or write them with --into",
-            page.program()
-        ))
+        Exit::environment(
+            Problem::error(ProblemCode::Host, format!("man: {error}"))
+                .help(format!("install man-db, read `{} --help`, or write them with --into", page.program())),
+        )
     };
     let mut man = Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).spawn().map_err(failed)?;
     if let Some(mut input) = man.stdin.take() {

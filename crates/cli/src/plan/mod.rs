@@ -8,6 +8,7 @@ mod need;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use units::{Problem, ProblemCode};
 
 use clap::Args;
 use device::HostTraces;
@@ -35,7 +36,7 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     let words = &options.words;
     let file = || need::of_file(words.from.as_deref().unwrap_or_else(|| Path::new("")), words.device.as_deref());
     let need = plan_words::of_load(words, file).map_err(Exit::invalid)?;
-    let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(Exit::usage)?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(Exit::invalid)?;
     let signals = Signals::listen(Duration::ZERO)?;
     let runner = runners::models();
     let search = PurchaseSearch {
@@ -53,7 +54,10 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
                     match others {
                         Some(others) => outcomes.extend(others),
                         // What has no outcome is simulated below.
-                        None => warning(&format!("{} is lost: rank 0 simulates its volumes", fleet.label(rank))),
+                        None => {
+                            let what = format!("{} is lost: rank 0 simulates its volumes", fleet.label(rank));
+                            warning(&Problem::warning(ProblemCode::Connection, what));
+                        }
                     }
                 }
             }
@@ -124,7 +128,9 @@ fn name(options: &PlanOptions) -> Option<String> {
 /// Replays the trace on all candidates.
 fn of_trace(options: &PlanOptions, name: &str) -> Result<Exit, Exit> {
     if rank::joined().is_some() {
-        return Err(Exit::usage("a plan for a trace runs on one host\nhelp: use `fathom plan`"));
+        return Err(Exit::invalid(
+            Problem::error(ProblemCode::Ranks, "a plan for a trace runs on one host").help("use `fathom plan`"),
+        ));
     }
     let (need, bounds) = plan_words::of_trace(&options.words).map_err(Exit::invalid)?;
     let dependence = match options.words.replay_loop {
@@ -132,14 +138,15 @@ fn of_trace(options: &PlanOptions, name: &str) -> Result<Exit, Exit> {
         PlanLoop::Closed => ReplayLoop::Closed,
     };
     if dependence == ReplayLoop::Closed && bounds.tightest().is_none() {
-        let remedy = "help: bound its latency, for example with --p99 2ms";
-        return Err(Exit::usage(format!("--replay-loop closed: a closed loop never falls behind\n{remedy}")));
+        let what = "--replay-loop closed: a closed loop never falls behind";
+        let help = "bound its latency, for example with --p99 2ms";
+        return Err(Exit::invalid(Problem::error(ProblemCode::Plan, what).help(help)));
     }
-    let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(Exit::usage)?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(Exit::invalid)?;
     let signals = Signals::listen(Duration::ZERO)?;
     let read =
         PreparedTrace::read(name, (options.words.full, dependence), Arc::new(HostTraces), |_| signals.end().is_none());
-    let Some(trace) = read.map_err(Exit::usage)? else { return Ok(Exit::Signal(signals.end().unwrap_or(0))) };
+    let Some(trace) = read.map_err(Exit::invalid)? else { return Ok(Exit::Signal(signals.end().unwrap_or(0))) };
     let seed = options.seed.unwrap_or(1);
     let question = TraceQuestion { need, bounds, seed, resolution: RESOLUTION };
     let runner = runners::models().with_traces(trace.traces());

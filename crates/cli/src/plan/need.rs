@@ -4,20 +4,19 @@ use std::path::Path;
 
 use plan::workload::Derived;
 use procedure::purchase;
-use runner::problems;
 
 use crate::source::LocalSource;
 use device::input_file;
-use units::{Problem, ProblemCode};
+use units::{Place, Problem, ProblemCode};
 
 /// Derives the need from a run or a job file.
 pub(super) fn of_file(path: &Path, device: Option<&str>) -> Result<Derived, Vec<Problem>> {
     let (file, number) = input_file::numbered(path);
     let name = file.display().to_string();
     let bytes = device::input::read(file, device::input::RECORD).map_err(|error| {
-        let place = problems::place_in_option("--from", &name, 0..name.len());
+        let place = Place::in_option("--from", &name, 0..name.len());
         let remedy = "give a record, fio's output or a job file";
-        vec![Problem::error(ProblemCode::UnreadableInput, engine::describe(&error)).at(place).help(remedy)]
+        vec![Problem::error(ProblemCode::UnreadableInput, error.to_string()).at(place).help(remedy)]
     })?;
     purchase::need_of(&name, &bytes, (number, device), &LocalSource::default())
 }

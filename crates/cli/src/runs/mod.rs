@@ -9,8 +9,8 @@ use device::input_file;
 use record::{EnvironmentRecord, RunKind, SavedRun};
 use report::runs::{RunDetails, SkippedRun, run_details_json, run_details_text, saved_runs_json, saved_runs_text};
 use report::{ResultFormat, SheetStyle};
-use store::{Filter, Listing, Reason, Retention, RunStore, StoredRun};
-use units::Bytes;
+use store::{Filter, Listing, Retention, RunStore, StoredRun};
+use units::{Bytes, Problem, ProblemCode};
 
 use crate::args::{OptionWord, TEXT_OR_JSON, one_of};
 use crate::exit::Exit;
@@ -35,7 +35,8 @@ pub(crate) fn command(options: &RunsOptions) -> Result<Exit, Exit> {
 fn list(options: &RunsListOptions) -> Result<Exit, Exit> {
     let now = device::local_time(device::unix_ms());
     let instant = |option: &str, text: &Option<String>| {
-        let parse = |text: &String| when::unix_ms(text, &now).map_err(|what| Exit::usage(format!("{option} {what}")));
+        let of_option = |problem: Problem| Problem { what: format!("{option} {}", problem.what), ..problem };
+        let parse = |text: &String| when::unix_ms(text, &now).map_err(|problem| Exit::invalid(of_option(problem)));
         text.as_ref().map(parse).transpose()
     };
     let filter = Filter {
@@ -60,7 +61,7 @@ fn list(options: &RunsListOptions) -> Result<Exit, Exit> {
 }
 
 fn show(options: &RunsShowOptions) -> Result<Exit, Exit> {
-    let resolved = resolve_all(&options.run).map_err(Exit::usage)?;
+    let resolved = resolve_all(&options.run).map_err(Exit::invalid)?;
     let style = Terminal::stdout().style();
     let details: Vec<_> = resolved.iter().map(details).collect();
     let text = |(one, details)| run_details_text(details, &results(one, style), style);
@@ -85,9 +86,8 @@ fn import(options: &ImportOptions) -> Result<Exit, Exit> {
         let name = input_file::name(file);
         let bytes = match input_file::bytes(file) {
             Ok(bytes) => bytes,
-            Err(unopened) => {
-                let report = if unopened.usage { Exit::usage } else { Exit::environment };
-                worst = worst.max(report(unopened.line(&name)));
+            Err(problem) => {
+                worst = worst.max(Exit::refused(problem.of(&name).at(None)));
                 continue;
             }
         };
@@ -126,7 +126,7 @@ fn keep(options: &KeepOptions) -> Result<Exit, Exit> {
 }
 
 fn prune(options: &PruneOptions) -> Result<Exit, Exit> {
-    let retention = retention_of(options).map_err(Exit::usage)?;
+    let retention = retention_of(options).map_err(Exit::invalid)?;
     let Some(store) = home::store().map_err(Exit::environment)? else {
         return Ok(print_text("nothing to remove\n"));
     };
@@ -143,9 +143,12 @@ fn prune(options: &PruneOptions) -> Result<Exit, Exit> {
 }
 
 /// Returns the retention of the options; without options, that of the environment.
-fn retention_of(options: &PruneOptions) -> Result<Retention, String> {
+fn retention_of(options: &PruneOptions) -> Result<Retention, Problem> {
     let limit = |option: &str, text: &Option<String>, parse: fn(&str) -> Option<u64>, example: &str| {
-        let unknown = |text: &String| format!("{option} {text}: unreadable value\nhelp: write {example}");
+        let unknown = |text: &String| {
+            Problem::error(ProblemCode::Arguments, format!("{option} {text}: unreadable value"))
+                .help(format!("write {example}"))
+        };
         text.as_ref().map(|text| parse(text).ok_or_else(|| unknown(text))).transpose()
     };
     let max_age_ms = limit("--older-than", &options.older_than, store::age_ms, "a time such as 90d or 12h")?;
@@ -160,7 +163,9 @@ fn retention_of(options: &PruneOptions) -> Result<Retention, String> {
 fn existing_store() -> Result<RunStore, Exit> {
     let place = home::runs().map_err(Exit::environment)?;
     let store = home::store().map_err(Exit::environment)?;
-    store.ok_or_else(|| Exit::usage(format!("no run is saved in {}", place.display())))
+    store.ok_or_else(|| {
+        Exit::invalid(Problem::error(ProblemCode::SavedRun, format!("no run is saved in {}", place.display())))
+    })
 }
 
 /// Replaces the names of series by the IDs of all their runs.
@@ -177,11 +182,7 @@ fn expand_series(store: &RunStore, words: &[String]) -> Result<Vec<String>, Exit
 }
 
 fn failed(error: &store::Error) -> Exit {
-    let text = error.to_string();
-    match error.reason {
-        Reason::Unknown(_) | Reason::Ambiguous { .. } | Reason::Foreign(_) | Reason::Refused(_) => Exit::usage(text),
-        _ => Exit::environment(text),
-    }
+    Exit::refused(Problem::from(error.clone()))
 }
 
 fn all_failed(errors: &[store::Error]) -> Exit {
@@ -193,7 +194,7 @@ fn skipped(listing: &Listing) -> Vec<SkippedRun> {
     let skipped = |(name, error): &(String, store::Error)| SkippedRun {
         name: name.clone(),
         path: error.path.display().to_string(),
-        problem: format!("{}: {}", error.reason, error.remedy),
+        problem: format!("{}: {}", error.problem.what, error.problem.help.as_deref().unwrap_or_default()),
     };
     listing.skipped.iter().map(skipped).collect()
 }

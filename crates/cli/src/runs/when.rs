@@ -2,14 +2,14 @@
 
 use jiff::Zoned;
 use jiff::civil::{Date, DateTime};
+use units::{Problem, ProblemCode};
 
 /// Parses a local date or time (`2026-11-21`, `2026-11-21T20:53`, `2026-11-21 20:53:04`) or an age (`7d`) to
 /// milliseconds since 1970.
-pub(super) fn unix_ms(text: &str, now: &Zoned) -> Result<u64, String> {
+pub(super) fn unix_ms(text: &str, now: &Zoned) -> Result<u64, Problem> {
     let unknown = || {
-        format!(
-            "{text}: neither a date nor an age\nhelp: write a date (2026-11-21), a date and a time (2026-11-21T20:53) or an age (7d)"
-        )
+        Problem::error(ProblemCode::Arguments, format!("{text}: neither a date nor an age"))
+            .help("write a date (2026-11-21), a date and a time (2026-11-21T20:53) or an age (7d)")
     };
     let now_ms = u64::try_from(now.timestamp().as_millisecond()).unwrap_or(0);
     if let Some(age_ms) = store::age_ms(text) {
@@ -42,7 +42,7 @@ mod tests {
         let last = device::local_time(u64::MAX);
         assert!(unix_ms("7d", &last).is_ok_and(|at| at > now_ms));
         for wrong in ["", "yesterday", "2026-13-01", "2026-11-21T25:00"] {
-            assert!(unix_ms(wrong, &now).unwrap_err().contains("write a date"), "{wrong}");
+            assert!(unix_ms(wrong, &now).unwrap_err().to_string().contains("write a date"), "{wrong}");
         }
     }
 }

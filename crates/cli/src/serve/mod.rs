@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use engine::describe;
 use live::EventLog;
 use report::ResultFormat;
 use report::serve::ServerStats;
@@ -18,6 +17,7 @@ use serve::{
     document,
 };
 use supervisor::ServerSupervisor;
+use units::{Problem, ProblemCode};
 
 use crate::args::{JSON, OptionWord, ProgressStyle, TEXT, TEXT_OR_JSON, one_of};
 use crate::display::Display;
@@ -44,7 +44,7 @@ pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
 
 /// Returns a function that reports a system error.
 fn failure(what: &'static str) -> impl Fn(std::io::Error) -> Exit {
-    move |error| Exit::environment(format!("{what}: {}", describe(&error)))
+    move |error| Exit::environment(engine::io_problem(ProblemCode::Host, what, &error))
 }
 
 const FILES: HostFiles = HostFiles {
@@ -60,9 +60,9 @@ fn run(options: &ServeOptions, directory: &RuntimeDirectory) -> Result<Exit, Exi
     let gate = device::safety::gate_of_server(&options.allow_destroy, home::ledger().as_deref());
     let refusals = serve::dangers(&request, &question, &gate);
     if !refusals.is_empty() {
-        return Err(Exit::usage(refusals.join("\n")));
+        return Err(Exit::invalid(refusals));
     }
-    let mut files = Output::open(&options.output, ResultFormat::OF_SERVER).map_err(Exit::usage)?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_SERVER).map_err(Exit::invalid)?;
     let signals = Signals::listen(GRACE)?;
     let mut prepared = PreparedServer::set(&request, &question, &gate, directory).map_err(Exit::environment)?;
     let view = prepared.view();
@@ -99,7 +99,7 @@ fn clean(directory: &RuntimeDirectory) -> Exit {
         text = "no remains of killed servers found\n".to_owned();
     }
     let printed = outputs::print_text(&text);
-    cleaned.errors.iter().for_each(|error| diagnostics::error(error));
+    diagnostics::errors(&cleaned.errors);
     if cleaned.errors.is_empty() { printed } else { Exit::Environment }
 }
 
@@ -131,23 +131,24 @@ fn conclude(options: &ServeOptions, served: &ServerStats, files: &mut [Output], 
 fn control(options: &ControlOptions) -> Exit {
     let line = if options.words.is_empty() { "show".to_owned() } else { options.words.join(" ") };
     if line.contains('\n') {
-        return Exit::usage("serve control: the command has several lines\nhelp: write one command at a time");
+        return Exit::invalid(
+            Problem::error(ProblemCode::Arguments, "serve control: the command has several lines")
+                .help("write one command at a time"),
+        );
     }
     let socket = options.socket.display();
     let reply = match serve::send_command(&options.socket, &line) {
         Ok(reply) => reply,
         Err(error) => {
-            return Exit::environment(format!(
-                "serve control: no server accepts commands at {socket}: {}",
-                describe(&error)
-            ));
+            let subject = format_args!("serve control: no server accepts commands at {socket}");
+            return Exit::environment(engine::io_problem(ProblemCode::Connection, subject, &error));
         }
     };
     let Some(parsed) = ControlReply::parse(&reply) else {
-        return Exit::environment(format!(
-            "serve control: unrecognized answer from {socket}\nhelp: name the socket that a server of the same version has \
-             for --control"
-        ));
+        return Exit::environment(
+            Problem::error(ProblemCode::Connection, format!("serve control: unrecognized answer from {socket}"))
+                .help("name the socket that a server of the same version has for --control"),
+        );
     };
     let text = match (options.format, &parsed.server) {
         (ResultFormat::Json, _) => reply,
@@ -161,7 +162,7 @@ fn control(options: &ControlOptions) -> Exit {
             let problem =
                 |error: &Located| format!("{}: {}", error.message, error.remedy.as_deref().unwrap_or_default());
             let problems: Vec<String> = parsed.errors.iter().map(problem).collect();
-            Exit::environment(format!("serve control: {}", problems.join("; ")))
+            Exit::environment(Problem::error(ProblemCode::Connection, problems.join("; ")).of("serve control"))
         }
         _ => Exit::invalid(parsed.errors.iter().map(|error| error.diagnostic(&line)).collect::<Vec<_>>()),
     }

@@ -56,7 +56,7 @@ impl ServerSupervisor {
                 let exit = self.wait(&mut child, server_ended);
                 // Tearing devices down flushes their writes to the server.
                 let left = devices.tear_down();
-                left.iter().for_each(|left| diagnostics::error(left));
+                diagnostics::errors(&left);
                 let is_good = exit == Exit::Good || exit == Exit::Command(0);
                 if is_good && !left.is_empty() { Exit::Environment } else { exit }
             }
@@ -86,9 +86,7 @@ impl ServerSupervisor {
     }
 
     fn show(&mut self) {
-        if let Some(text) = self.log.news(self.view.turned_away()) {
-            self.display.warn(&text);
-        }
+        self.log.news(self.view.turned_away()).iter().for_each(|warning| self.display.warn(warning));
         if !self.view.look() {
             return;
         }

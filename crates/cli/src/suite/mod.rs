@@ -15,8 +15,9 @@ use procedure::{ProcedureHost, ProcedureObserver};
 use record::{Note, Run, RunKind};
 use report::suite::{SuiteDocument, SuiteOutcome, suites_json, suites_markdown, suites_text};
 use report::{Event, ResultDocument, ResultFormat};
-use runner::{Refusal, RunControl, Seeds};
+use runner::{RunControl, Seeds};
 use store::RunToSave;
+use units::{Problem, ProblemCode};
 
 use crate::args::{CommonOptions, PAGES, one_of};
 use crate::display::Display;
@@ -68,7 +69,7 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
     let runner = |place| runners::runner(place, &gate);
     let host = runners::procedure_host(&source, &runner);
     let question = parse(options, host).map_err(Exit::refused)?;
-    outputs::claim(&options.output).map_err(Exit::usage)?;
+    outputs::claim(&options.output).map_err(Exit::invalid)?;
     let seed = options.common.seed.unwrap_or_else(|| runners::seed_for_many(options.request.target.is_none()));
     let seed = Fleet::value_of_rank_0(rank::joined(), seed).map_err(Exit::environment)?;
     let checked = suite::check_all(&question, Seeds::fixed(seed));
@@ -130,12 +131,12 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
 }
 
 /// Reads a suite file.
-fn read_suite(path: &str) -> Result<String, String> {
+fn read_suite(path: &str) -> Result<String, Problem> {
     runners::read_text(path, "suite")
 }
 
-fn parse<'a>(options: &SuiteRunOptions, host: ProcedureHost<'a>) -> Result<SuiteQuestion<'a>, Refusal> {
-    let suite = suite::find(&options.name, read_suite).map_err(Refusal::Jobs)?;
+fn parse<'a>(options: &SuiteRunOptions, host: ProcedureHost<'a>) -> Result<SuiteQuestion<'a>, Vec<Problem>> {
+    let suite = suite::find(&options.name, read_suite)?;
     let target_path = options.request.target.as_deref().map(state::absolute);
     let request = SuiteRequest { target_path, ..options.request.clone() };
     SuiteQuestion::read(&request, suite, host)
@@ -152,20 +153,21 @@ struct OpenedSuite {
     _lock: Option<StateLock>,
 }
 
-fn open(options: &SuiteRunOptions, question: &SuiteQuestion<'_>) -> Result<OpenedSuite, Refusal> {
-    let refused = |problem| Refusal::Words(vec![problem]);
-    let default = || state::default_path(question).map_err(Refusal::Host);
+fn open(options: &SuiteRunOptions, question: &SuiteQuestion<'_>) -> Result<OpenedSuite, Vec<Problem>> {
+    let default = || state::default_path(question);
+    // Without its state, the suite does not begin.
+    let refused = |problem: Problem| Problem { code: ProblemCode::Suite, ..problem };
     let path = options.state.clone().map_or_else(default, Ok)?;
     let (mut saved, mut lock) = (None, None);
     if !rank::is_silent() {
-        outputs::claim_as("--state", &path).map_err(refused)?;
+        outputs::claim_as("--state", &path)?;
         lock = Some(StateLock::acquire(&path).map_err(refused)?);
         if !options.restart {
             saved = state::load(&path, question, options.common.seed).map_err(refused)?;
         }
     }
-    let files = Output::open(&options.output, ResultFormat::OF_SUITE).map_err(refused)?;
-    let observers = RequestedObservers::acquire(&options.common, None).map_err(refused)?;
+    let files = Output::open(&options.output, ResultFormat::OF_SUITE)?;
+    let observers = RequestedObservers::acquire(&options.common, None)?;
     Ok(OpenedSuite { path, saved, files, observers, _lock: lock })
 }
 
@@ -173,10 +175,7 @@ fn open(options: &SuiteRunOptions, question: &SuiteQuestion<'_>) -> Result<Opene
 const TOUCHED: &str = "nothing was touched";
 
 /// Prints what a suite run would do.
-fn dry_run(question: &SuiteQuestion<'_>, seed: u64, checked: Result<(), Refusal>) -> Exit {
-    if let Err(refusal @ Refusal::Jobs(_)) = checked {
-        return Exit::refused(refusal);
-    }
+fn dry_run(question: &SuiteQuestion<'_>, seed: u64, checked: Result<(), Vec<Problem>>) -> Exit {
     let mut text = question.suite().procedure().preview(&question.targets());
     match suite::described(question, Seeds::fixed(seed)) {
         Ok(steps) => {

@@ -2,15 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use units::{Problem, ProblemCode};
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use device::TraceFileError;
 use device::trace_copy::open_copies;
 use device::trace_files::OpenTrace;
-use engine::describe;
-use engine::gate::ResultFile;
-use procedure::synthesis::{JobFile, SynthesisRunError};
+use engine::gate::{Denied, ResultFile};
+use procedure::synthesis::JobFile;
 use report::{ResultDocument, ResultFormat};
 use trace::{SynthesizedJob, TraceFormat, TraceStudy, TraceWindow};
 use volume::catalogue::{QuantityKind, quantity};
@@ -23,20 +22,20 @@ use crate::{diagnostics, runners};
 
 /// Reads a trace once; all figures and copies come from that.
 pub(crate) fn command(options: &TraceOptions) -> Result<Exit, Exit> {
-    let trace = OpenTrace::open(&options.files, options.trace_format).map_err(refused)?;
-    outputs::claim(&options.output).map_err(Exit::usage)?;
-    let (reports, copies) = open_copies(&options.output, options.export).map_err(Exit::usage)?;
-    let mut outputs = Output::open(&reports, ResultFormat::OF_TRACE).map_err(Exit::usage)?;
+    let trace = OpenTrace::open(&options.files, options.trace_format).map_err(Exit::refused)?;
+    outputs::claim(&options.output).map_err(Exit::invalid)?;
+    let (reports, copies) = open_copies(&options.output, options.export).map_err(Exit::invalid)?;
+    let mut outputs = Output::open(&reports, ResultFormat::OF_TRACE).map_err(Exit::invalid)?;
     let job_output = options.to_job.as_deref().map(JobOutput::open).transpose()?;
     let signals = Signals::listen(GRACE)?;
     let (window, memory, stopped) = (options.window(), options.memory as u64, || signals.end().is_some());
     let interrupted = || Exit::Signal(signals.end().unwrap_or_default());
     let study = match job_output {
-        None => trace.study(window, memory, copies, stopped).map_err(refused)?.ok_or_else(interrupted)?,
+        None => trace.study(window, memory, copies, stopped).map_err(Exit::refused)?.ok_or_else(interrupted)?,
         Some(output) => {
-            let studied = trace.study_with_job(window, memory, copies, stopped).map_err(refused)?;
+            let studied = trace.study_with_job(window, memory, copies, stopped).map_err(Exit::refused)?;
             let (study, job) = studied.ok_or_else(interrupted)?;
-            let job = job.map_err(|error| Exit::usage(error.to_string()))?;
+            let job = job.map_err(|error| Exit::invalid(Problem::from(error)))?;
             let study = output.write(&job, &options.files, study, &signals)?;
             if stopped() {
                 return Err(interrupted());
@@ -47,15 +46,11 @@ pub(crate) fn command(options: &TraceOptions) -> Result<Exit, Exit> {
     signals.conclude();
     let exit = deliver_as(&mut outputs, ResultDocument::Trace(&study), options.format);
     if exit == Exit::Good && study.condition.is_incomplete() {
-        diagnostics::warning(&format!("{}: requests are missing; the result says which", study.name));
+        let what = format!("{}: requests are missing; the result says which", study.name);
+        diagnostics::warning(&Problem::warning(ProblemCode::Trace, what));
         return Ok(Exit::Distrust);
     }
     Ok(exit)
-}
-
-fn refused(error: TraceFileError) -> Exit {
-    let exit = Exit::invalid([*error.diagnostic]);
-    if error.is_usage { exit } else { Exit::Environment }
 }
 
 /// The file of a job, opened before the trace is read.
@@ -66,8 +61,8 @@ struct JobOutput {
 
 impl JobOutput {
     fn open(path: &Path) -> Result<Self, Exit> {
-        outputs::claim_as("--to-job", path).map_err(Exit::usage)?;
-        let denied = |denied| Exit::usage(format!("--to-job {}: {denied}", path.display()));
+        outputs::claim_as("--to-job", path).map_err(Exit::invalid)?;
+        let denied = |denied: Denied| Exit::invalid(denied.of_output(format_args!("--to-job {}", path.display())));
         Ok(Self { path: path.to_owned(), file: ResultFile::open(path).map_err(denied)? })
     }
 
@@ -83,17 +78,16 @@ impl JobOutput {
         let file = JobFile { job, name: &name };
         let text = file.write(&mut study);
         let written = self.file.write(text.as_bytes());
-        written.map_err(|error| Exit::environment(format!("--to-job {name}: {}", describe(&error))))?;
+        let subject = format_args!("--to-job {name}");
+        written.map_err(|error| Exit::environment(engine::io_problem(ProblemCode::File, subject, &error)))?;
+        let incomparable = |why: &str| Problem::error(ProblemCode::Trace, why);
         let path = match traces {
-            [one] if one.is_file() => one.to_str().ok_or_else(|| "its path is not UTF-8".to_owned()),
-            [_] => Err("the trace can be read only once; name a file to compare".to_owned()),
-            _ => Err("the trace has several files; copy it with -o FILE.trace to compare".to_owned()),
+            [one] if one.is_file() => one.to_str().ok_or_else(|| incomparable("its path is not UTF-8")),
+            [_] => Err(incomparable("the trace can be read only once; name a file to compare")),
+            _ => Err(incomparable("the trace has several files; copy it with -o FILE.trace to compare")),
         };
         let compared = file.compare(&text, path, &mut study, &runners::models(), control);
-        compared.map(|()| study).map_err(|error| match error {
-            SynthesisRunError::Problems(problems) => Exit::invalid(problems),
-            SynthesisRunError::Failed(why) => Exit::environment(why),
-        })
+        compared.map(|()| study).map_err(Exit::refused)
     }
 }
 

@@ -331,7 +331,7 @@ const CASES: &[Case<'_>] = &[
     ("fio options.fio", "", 1, "more than 50000 options"),
     // Panicked when the kernel refused another mapping.
     ("run --name=a --ioengine=null --size=1m --numjobs=30000", "", 2, "the jobs need "),
-    ("fio --name=a --ioengine=null --size=1m --numjobs=30000", "", 1, "numjobs: the jobs need "),
+    ("fio --name=a --ioengine=null --size=1m --numjobs=30000", "", 1, "command line:1:46: the jobs need "),
     ("fio --name=a --ioengine=null --size=1m --numjobs=10000 --write_lat_log=x", "", 1, "the jobs need "),
     // Did not end.
     (

@@ -345,7 +345,7 @@ fn a_failing_step_is_reported_and_the_others_continue() {
     let scratch = Scratch::new();
     scratch.write("failing.toml", FAILING);
     let outcome = run(&mut suite(&scratch, "run ./failing.toml --target data.bin")).expect_code(3);
-    assert!(outcome.stderr.contains("warning: odd: failed, and the other steps continue: "), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("odd: failed, and the other steps continue: "), "{}", outcome.stderr);
     let line = |name: &str| outcome.stdout.lines().find(|line| line.starts_with(name)).unwrap_or_default();
     assert!(line("odd ").ends_with("failed") && !line("last ").ends_with("failed"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("odd: failed: "), "{}", outcome.stdout);

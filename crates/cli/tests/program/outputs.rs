@@ -21,7 +21,7 @@ fn results_and_events_replaced_each_other() {
         ("--write_bw_log=log --events log_bw.1.log --dry-run", "write_bw_log of job `j`", "--events log_bw.1.log"),
     ] {
         let outcome = run(fathom(words(&format!("{job} {options}"))).current_dir(&scratch)).expect_code(2);
-        let expected = format!("error: {other}: it is the file that {first} writes");
+        let expected = format!("error[output]: {other}: it is the file that {first} writes");
         let text = flat(&outcome.stderr);
         assert!(text.contains(&expected) && text.contains("give each output a file of its own"), "{options}: {text}");
     }

@@ -143,6 +143,6 @@ fn refused(operation: &'static str, at: &Path, error: &io::Error) -> Error {
         Some(libc::EPERM | libc::EACCES) => {
             failed.with_remedy("run as root, or give the container --cap-add SYS_ADMIN")
         }
-        _ => Error { remedy: remedy(error).map(str::to_owned), ..failed },
+        _ => Error { problem: Box::new(failed.problem.maybe_help(remedy(error).map(str::to_owned))), ..failed },
     }
 }

@@ -10,6 +10,7 @@ mod socket;
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
+use units::Problem;
 
 use nbd::wire::client::{ClientHandshake, ClientOptions, Served};
 use nbd::wire::{ExportBlockSizes, TransmissionFlags, Uri};
@@ -101,7 +102,8 @@ impl RemoteExport {
 /// Parses an address and rejects encrypted ones.
 pub(crate) fn parse(text: &str) -> Result<Uri, Error> {
     let uri = Uri::parse(text).map_err(|error| {
-        refused(text, error.to_string()).with_remedy("write nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH")
+        let wrong = Problem::from(error).also_help("write nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH");
+        refused(text, wrong.what).with_remedy(wrong.help.unwrap_or_default())
     })?;
     if uri.tls {
         return Err(refused(text, "connections are not encrypted by this engine yet")

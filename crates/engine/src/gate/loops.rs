@@ -11,6 +11,7 @@ use std::time::Duration;
 use super::identity::FileIdentity;
 use crate::loop_info::LoopInfo;
 use probe::Number;
+use units::{Problem, ProblemCode};
 
 /// `LOOP_GET_STATUS64` of `linux/loop.h`.
 const LOOP_GET_STATUS64: libc::Ioctl = 0x4C05;
@@ -54,9 +55,11 @@ const SECTOR_BYTES: u64 = 512;
 ///
 /// # Errors
 /// Returns a message if the kernel's list of block devices cannot be read.
-pub(super) fn loops(root: &Path) -> Result<Vec<Loop>, String> {
+pub(super) fn loops(root: &Path) -> Result<Vec<Loop>, Problem> {
     let names = std::fs::read_dir(root.join("sys/block"));
-    let names = names.map_err(|error| format!("the list of block devices (/sys/block) cannot be read: {error}"))?;
+    let names = names.map_err(|error| {
+        Problem::error(ProblemCode::Host, format!("the list of block devices (/sys/block) cannot be read: {error}"))
+    })?;
     let names = names.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     Ok(names.filter(|name| name.starts_with("loop")).filter_map(|name| read_loop(root, name)).collect())
 }

@@ -8,6 +8,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use probe::{NamespaceNode, Number};
+use units::{Problem, ProblemCode};
 
 use super::candidate::WriteCandidate;
 use super::identity::FileIdentity;
@@ -59,7 +60,7 @@ impl WriteGate {
     ) -> Result<Vec<Objection>, Denied> {
         let (node, block) = match block_device(number, namespace) {
             Ok(found) => found,
-            Err(reason) => return Ok(vec![Objection::Unknown(reason)]),
+            Err(problem) => return Ok(vec![Objection::Unknown(problem.what)]),
         };
         // Data of earlier commands are not in the page cache of the block device, which may hold older ones.
         drop_cache(&node);
@@ -91,25 +92,24 @@ impl WriteGate {
 }
 
 /// Returns the path and the number of the block device of a namespace, or why it is unknown.
-fn block_device((major, minor): Number, namespace: &Namespace) -> Result<(PathBuf, Number), String> {
-    let node = probe::namespace(Path::new(ROOT), (major, minor)).ok_or_else(|| {
-        format!("/sys/dev/char/{major}:{minor} does not say which block device it has, so its users are unknown")
-    })?;
+fn block_device((major, minor): Number, namespace: &Namespace) -> Result<(PathBuf, Number), Problem> {
+    let unknown = |what: String| Problem::error(ProblemCode::Host, format!("{what}, so its users are unknown"));
+    let node = probe::namespace(Path::new(ROOT), (major, minor))
+        .ok_or_else(|| unknown(format!("/sys/dev/char/{major}:{minor} does not say which block device it has")))?;
     let NamespaceNode { name, block_name, block, nsid } = node;
     let Some(block) = block else {
-        return Err(format!("the kernel has no block device {block_name} for {name}, so its users are unknown"));
+        return Err(unknown(format!("the kernel has no block device {block_name} for {name}")));
     };
     if nsid.is_some_and(|nsid| nsid != namespace.nsid) {
-        return Err(format!("{name} and {block_name} are different namespaces, so its users are unknown"));
+        return Err(unknown(format!("{name} and {block_name} are different namespaces")));
     }
     let path = Path::new("/dev").join(&block_name);
     if FileIdentity::at(&path) != Some(FileIdentity::Block(block)) {
-        return Err(format!(
-            "{} is not its block device, which is {}:{}, so nothing can claim it (mknod makes the node)",
-            path.display(),
-            block.0,
-            block.1
-        ));
+        let (shown, (major, minor)) = (path.display(), block);
+        let what = format!(
+            "{shown} is not its block device, which is {major}:{minor}, so nothing can claim it (mknod makes the node)"
+        );
+        return Err(Problem::error(ProblemCode::Host, what));
     }
     Ok((path, block))
 }

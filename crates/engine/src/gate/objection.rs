@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-use units::Bytes;
+use units::{Bytes, Problem, ProblemCode};
 
 use crate::error::{Error, ErrorKind};
 use probe::Occupant;
@@ -189,57 +189,77 @@ impl WriteRefusal {
     }
 }
 
-/// Formats as `/dev/sdb would be overwritten: it holds data: ext4 filesystem, sdb is mounted at /srv; …`.
-impl fmt::Display for WriteRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let path = self.path.display();
-        if self.objections == [Objection::DeviceDirectory] {
-            return write!(f, "there is no device {path}\nhelp: look for its name with lsblk");
+/// Returns `/dev/sdb would be overwritten: it holds data: ext4 filesystem, sdb is mounted at /srv`.
+impl From<WriteRefusal> for Problem {
+    fn from(refusal: WriteRefusal) -> Self {
+        let path = refusal.path.display();
+        let problem = |what: String| Self::error(ProblemCode::Overwrite, what);
+        if refusal.objections == [Objection::DeviceDirectory] {
+            return problem(format!("there is no device {path}")).help("look for its name with lsblk");
         }
-        if let (true, [Objection::Output { owner }]) = (self.is_output, self.objections.as_slice()) {
-            return write!(f, "it is the file that {owner} writes\nhelp: give each output a file of its own");
+        if let (true, [Objection::Output { owner }]) = (refusal.is_output, refusal.objections.as_slice()) {
+            return problem(format!("it is the file that {owner} writes")).help("give each output a file of its own");
         }
-        let reasons: Vec<String> = self.objections.iter().map(Objection::to_string).collect();
+        let reasons: Vec<String> = refusal.objections.iter().map(Objection::to_string).collect();
         let reasons = reasons.join(", ");
-        if self.is_read {
-            return write!(
-                f,
-                "{path} cannot be read while it changes: {reasons}\nhelp: end the program that uses it, or name another file"
-            );
+        if refusal.is_read {
+            return problem(format!("{path} cannot be read while it changes: {reasons}"))
+                .help("end the program that uses it, or name another file");
         }
-        if self.is_name {
-            return write!(f, "{path} can be neither created nor deleted: {reasons}\nhelp: name another path");
+        if refusal.is_name {
+            return problem(format!("{path} can be neither created nor deleted: {reasons}")).help("name another path");
         }
-        write!(f, "{path} would be overwritten: {reasons}\nhelp: ")?;
-        match self.permission() {
-            Permission::Overwrite | Permission::Destroy if self.by_fio => {
-                f.write_str("end what uses it, or set allow_mounted_write=1 if it may be destroyed")
+        let help = match refusal.permission() {
+            Permission::Overwrite | Permission::Destroy if refusal.by_fio => {
+                "end what uses it, or set allow_mounted_write=1 if it may be destroyed".to_owned()
             }
             Permission::Overwrite => {
-                write!(f, "to overwrite it, add --allow-overwrite={path}; otherwise name another file")
+                format!("to overwrite it, add --allow-overwrite={path}; otherwise name another file")
             }
             Permission::Destroy => {
-                write!(f, "to destroy it, add --allow-destroy={path}; otherwise choose another device or file")
+                format!("to destroy it, add --allow-destroy={path}; otherwise choose another device or file")
             }
-            Permission::Never => f.write_str("choose another file"),
-        }
+            Permission::Never => "choose another file".to_owned(),
+        };
+        problem(format!("{path} would be overwritten: {reasons}")).help(help)
     }
 }
 
 /// Why a write was not admitted.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub enum Denied {
     /// Fathom refuses the write.
-    #[error("{0}")]
     Refused(WriteRefusal),
     /// The system failed to open or examine it.
-    #[error("{0}")]
-    Failed(#[from] Error),
+    Failed(Error),
+}
+
+impl From<Error> for Denied {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Denied {
+    /// Returns the problem of an output that cannot be opened, before anything is touched.
+    #[must_use]
+    pub fn of_output(self, owner: impl fmt::Display) -> Problem {
+        Problem { code: ProblemCode::Output, ..Problem::from(self).of(owner) }
+    }
+}
+
+impl From<Denied> for Problem {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::Refused(refusal) => refusal.into(),
+            Denied::Failed(error) => error.into(),
+        }
+    }
 }
 
 impl From<Denied> for io::Error {
     fn from(denied: Denied) -> Self {
-        Self::other(denied.to_string())
+        Self::other(Problem::from(denied))
     }
 }
 
@@ -248,7 +268,9 @@ impl From<Denied> for Error {
         match denied {
             Denied::Failed(error) => error,
             Denied::Refused(refusal) => {
-                Error::found(ErrorKind::Gate, "write to", refusal.path.display().to_string(), refusal.to_string())
+                let path = refusal.path.display().to_string();
+                let problem = Problem::from(refusal).of(format_args!("cannot write to {path}"));
+                Error { kind: ErrorKind::Gate, problem: Box::new(problem), errno: None }
             }
         }
     }

@@ -32,7 +32,7 @@ mod tests {
     fn objects_are_written_only_under_the_url_that_the_user_names() {
         let url = "http://store:9000/bucket/a";
         let gate = WriteGate::new(Permissions::default(), None);
-        let refused = gate.admit_objects(url).unwrap_err().to_string();
+        let refused = units::Problem::from(gate.admit_objects(url).unwrap_err()).to_string();
         assert!(refused.contains("--allow-destroy=http://store:9000/bucket/a"), "{refused}");
         let destroy = vec![PathBuf::from(url)];
         let gate = WriteGate::new(Permissions { destroy, ..Permissions::default() }, None);

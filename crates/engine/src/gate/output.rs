@@ -206,7 +206,7 @@ mod tests {
     fn a_socket_is_refused_with_a_remedy() {
         let path = scratch("socket");
         let _listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        let refused = create_output(&path, Existing::Replace).unwrap_err().to_string();
+        let refused = units::Problem::from(create_output(&path, Existing::Replace).unwrap_err()).to_string();
         assert!(refused.contains("it is a socket") && refused.contains("mkfifo"), "{refused}");
         std::fs::remove_file(path).unwrap();
     }

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     fn refusal(path: &Path, owner: &str) -> String {
-        claim_output(path, owner).expect_err("it has another owner").to_string()
+        units::Problem::from(claim_output(path, owner).expect_err("it has another owner")).to_string()
     }
 
     /// Revision 5aa1e091 compared the names of some options: links and other options wrote over each other.
@@ -143,7 +143,7 @@ mod tests {
             for alias in [name, &link, &format!("same/{name}"), &format!("same/./same/{link}")] {
                 assert_eq!(
                     refusal(&place(alias), "--events other"),
-                    format!("it is the file that {owner} writes\nhelp: give each output a file of its own")
+                    format!("it is the file that {owner} writes; give each output a file of its own")
                 );
                 assert_eq!(owner_of_output(&place(alias)), Some(owner.clone()));
             }

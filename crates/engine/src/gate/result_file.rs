@@ -218,7 +218,7 @@ mod tests {
         std::fs::hard_link(&path, &link).unwrap();
         super::super::note_input(&std::fs::metadata(&path).unwrap());
         for name in [&path, &link] {
-            let denied = ResultFile::open(name).unwrap_err().to_string();
+            let denied = units::Problem::from(ResultFile::open(name).unwrap_err()).to_string();
             assert!(denied.contains("reads or measures it"), "{denied}");
         }
         assert_eq!(std::fs::read(&path).unwrap(), b"input");

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use probe::Number;
+use units::{Problem, ProblemCode};
 
 use super::identity::FileIdentity;
 use super::objection::{Denied, Objection, WriteRefusal};
@@ -24,7 +25,7 @@ impl WriteGate {
         let failed = |error: std::io::Error| Denied::from(Error::file("look at", path, &error));
         let identity = FileIdentity::of(&std::fs::metadata(path).map_err(failed)?);
         let refused = |reason: String| Denied::Refused(WriteRefusal::new(path, vec![Objection::NotScsi(reason)]));
-        let block = scsi_block_of(&identity).map_err(|reason| refused(reason.to_owned()))?;
+        let block = scsi_block_of(&identity).map_err(|problem| refused(problem.what))?;
         if identity == FileIdentity::Block(block) {
             return self.admit(path)?.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()));
         }
@@ -49,17 +50,20 @@ pub(super) fn permitted(path: &Path) -> Option<FileIdentity> {
 }
 
 /// Returns the block device of a whole SCSI disk or of its generic device, or why there is none.
-pub(crate) fn scsi_block_of(identity: &FileIdentity) -> Result<Number, &'static str> {
+pub(crate) fn scsi_block_of(identity: &FileIdentity) -> Result<Number, Problem> {
     let root = Path::new(ROOT);
+    let problem = |what: &str| Problem::error(ProblemCode::Device, what);
+    let no_block = "it is no disk: it has no block device, as tapes and enclosures, or /sys does not tell it";
     let block = match *identity {
         FileIdentity::Block(number) => number,
-        FileIdentity::Character(number) if probe::is_scsi_generic(number) => probe::block_of_scsi_generic(root, number)
-            .ok_or("it is no disk: it has no block device, as tapes and enclosures, or /sys does not tell it")?,
-        _ => return Err("it is no SCSI device"),
+        FileIdentity::Character(number) if probe::is_scsi_generic(number) => {
+            probe::block_of_scsi_generic(root, number).ok_or_else(|| problem(no_block))?
+        }
+        _ => return Err(problem("it is no SCSI device")),
     };
     match probe::scsi_type(root, block) {
         Some(kind) if DISKS.contains(&kind) => Ok(block),
-        Some(_) => Err("it is no SCSI disk"),
-        None => Err("it is no whole SCSI disk: the commands address the blocks of a whole disk"),
+        Some(_) => Err(problem("it is no SCSI disk")),
+        None => Err(problem("it is no whole SCSI disk: the commands address the blocks of a whole disk")),
     }
 }

@@ -11,6 +11,7 @@ use super::identity::FileIdentity;
 use super::loops::{Loop, loops};
 use super::objection::Objection;
 use probe::{Number, Occupant, Relations};
+use units::Problem;
 
 /// Objections to writing a regular file, regardless of its content.
 #[derive(Debug)]
@@ -62,8 +63,8 @@ impl RecentFileUsers {
 /// What the kernel uses files for: loop devices and swap. A list that cannot be read is the reason for that.
 #[derive(Debug)]
 struct FileUsers {
-    loops: Result<Vec<Loop>, String>,
-    swaps: Result<Vec<Swap>, String>,
+    loops: Result<Vec<Loop>, Problem>,
+    swaps: Result<Vec<Swap>, Problem>,
 }
 
 impl FileUsers {
@@ -97,7 +98,7 @@ struct Swap {
     path: String,
 }
 
-fn swaps(root: &Path) -> Result<Vec<Swap>, String> {
+fn swaps(root: &Path) -> Result<Vec<Swap>, Problem> {
     let swap = |path: PathBuf| Some(Swap { identity: FileIdentity::at(&path)?, path: path.display().to_string() });
     Ok(probe::swap_paths(root)?.into_iter().filter_map(swap).collect())
 }
@@ -120,18 +121,18 @@ impl Users {
     }
 
     /// Returns a list, or none after recording why it could not be read.
-    fn known<'a, T>(&mut self, list: &'a Result<Vec<T>, String>) -> &'a [T] {
+    fn known<'a, T>(&mut self, list: &'a Result<Vec<T>, Problem>) -> &'a [T] {
         match list {
             Ok(list) => list,
             Err(problem) => {
-                self.unknown.push(problem.clone());
+                self.unknown.push(problem.what.clone());
                 &[]
             }
         }
     }
 
     /// Adds those of `files` that are swap files. Swap devices are found with the other users of a device.
-    fn add_swaps<'a>(&mut self, swaps: &Result<Vec<Swap>, String>, files: impl Iterator<Item = &'a FileIdentity>) {
+    fn add_swaps<'a>(&mut self, swaps: &Result<Vec<Swap>, Problem>, files: impl Iterator<Item = &'a FileIdentity>) {
         let swaps = self.known(swaps);
         let of = |file: &FileIdentity| swaps.iter().find(|swap| swap.identity == *file).map(|swap| swap.path.clone());
         self.add(files.filter_map(of).map(|device| Occupant::Swap { device }));

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use units::OpKind;
+use units::{OpKind, Problem};
 
 #[derive(Clone, Debug)]
 pub struct ObjectsOfWorker {
@@ -58,7 +58,7 @@ pub struct FailedRequest {
     /// Offset of the block.
     pub offset: u64,
     /// Method, URL, reason and remedy.
-    pub text: String,
+    pub problem: Problem,
 }
 
 /// Failures and reports of the requests of one worker.

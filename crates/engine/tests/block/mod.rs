@@ -361,7 +361,7 @@ fn a_loop_device_in_use_is_reported_and_detached_after_its_last_user() {
 fn a_missing_nbd_driver_is_reported_with_a_remedy() {
     match (available_driver(Path::new("/")), KernelNbd::open()) {
         (BlockDriver::KernelNbd, Ok(device)) => assert!(device.path().starts_with("/dev") && !device.is_ready()),
-        (BlockDriver::KernelNbd, Err(error)) => assert!(error.remedy.is_some(), "{error}"),
+        (BlockDriver::KernelNbd, Err(error)) => assert!(error.problem.help.is_some(), "{error}"),
         (BlockDriver::FuseLoop, opened) => assert!(opened.unwrap_err().to_string().contains("modprobe nbd")),
     }
 }

@@ -69,7 +69,10 @@ fn ranks_verify_what_they_wrote_to_a_shared_file() {
     assert_eq!(ended.code, Some(1), "{text}");
     let mismatches: Vec<&str> = ended.stderr.lines().filter(|line| line.contains("wrong data at offset")).collect();
     assert_eq!(mismatches.len(), 1, "{text}");
-    assert!(mismatches[0].starts_with("error: rank 1 on ") && mismatches[0].contains("offset 328680"), "{text}");
+    assert!(
+        mismatches[0].starts_with("error[operation]: rank 1 on ") && mismatches[0].contains("offset 328680"),
+        "{text}"
+    );
 }
 
 #[test]

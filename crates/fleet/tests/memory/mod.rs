@@ -5,14 +5,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use units::{Problem, ProblemCode};
 
 use device::DeviceRunner;
 use fleet::{ExchangeOptions, Fleet, FleetRunner, HostClock, RankHost, SystemClock, Transport};
 use job::{Dialect, EmptySource, InjectedOptions, Plan};
 use record::Run;
 use runner::{
-    CompletedRun, LogPlan, LogSink, NullObserver, Observer, RunControl, RunError, RunOptions, RunProgress, Runner,
-    Seeds, WorkerLog,
+    CompletedRun, LogPlan, LogSink, NullObserver, Observer, RunControl, RunOptions, RunProgress, Runner, Seeds,
+    WorkerLog,
 };
 
 /// Messages to one rank, with their senders.
@@ -160,7 +161,7 @@ pub(crate) fn joined_with(network: &Arc<Network>, rank: u32, options: ExchangeOp
 }
 
 /// Tries to join as one rank.
-pub(crate) fn join_with(network: &Arc<Network>, rank: u32, options: ExchangeOptions) -> Result<Fleet, String> {
+pub(crate) fn join_with(network: &Arc<Network>, rank: u32, options: ExchangeOptions) -> Result<Fleet, Problem> {
     let network = Arc::clone(network);
     let who = (format!("node{rank}"), "1".to_owned(), "test".to_owned());
     Fleet::join(options, who, move || Ok(Box::new(MemoryTransport { network, rank }) as Box<dyn Transport>))
@@ -199,8 +200,8 @@ pub(crate) fn as_ranks<T: Send>(ranks: u32, work: impl Fn(u32) -> T + Sync) -> V
 struct NoLogs;
 
 impl LogSink for NoLogs {
-    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
-        Err("there are no logs".to_owned())
+    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, Problem> {
+        Err(Problem::error(ProblemCode::File, "there are no logs"))
     }
 }
 
@@ -251,7 +252,7 @@ pub(crate) fn runner(fleet: &Fleet) -> (FleetRunner<'_>, Arc<Mutex<Vec<Run>>>) {
 }
 
 /// Prepares and runs a plan.
-pub(crate) fn run(runner: &FleetRunner<'_>, plan: &Plan) -> Result<CompletedRun, RunError> {
+pub(crate) fn run(runner: &FleetRunner<'_>, plan: &Plan) -> Result<CompletedRun, Problem> {
     run_observed(runner, plan, &mut NullObserver)
 }
 
@@ -260,10 +261,8 @@ pub(crate) fn run_observed(
     runner: &FleetRunner<'_>,
     plan: &Plan,
     observer: &mut dyn Observer,
-) -> Result<CompletedRun, RunError> {
-    let prepared = runner
-        .prepare(plan, Seeds::fixed(1))
-        .map_err(|problems| RunError(problems.iter().map(|one| one.what.clone()).collect::<Vec<_>>().join("\n")))?;
-    assert_eq!(prepared.refusals(), &[] as &[String]);
+) -> Result<CompletedRun, Problem> {
+    let prepared = runner.prepare(plan, Seeds::fixed(1)).map_err(|mut problems| problems.remove(0))?;
+    assert_eq!(prepared.refusals(), &[]);
     prepared.run(&RunOptions::default(), &Uninterrupted(Instant::now()), observer)
 }

@@ -8,7 +8,7 @@ use units::{Problem, ProblemCode, ProblemLevel};
 
 mod needs;
 
-pub use needs::{Capacity, Excess, HostLimit, check, exceeds_memory};
+pub use needs::{Capacity, HostLimit, check, exceeds_memory};
 
 /// Maximum bytes of job text of one command. An included file counts each time it is included.
 pub const TEXT_BYTES_MAX: usize = 4 << 20;

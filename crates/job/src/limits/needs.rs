@@ -231,17 +231,6 @@ fn buffer_bytes(job: &Job) -> u64 {
     largest.checked_next_multiple_of(align.max(BUFFER_ALIGN_BYTES)).unwrap_or(u64::MAX).max(BUFFER_ALIGN_BYTES)
 }
 
-/// A limit that a plan exceeds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Excess {
-    /// Index in the plan of the job that needs most.
-    pub job: usize,
-    /// The option to change.
-    pub option: &'static str,
-    /// The exceeded limit, its source, the jobs with the largest needs, and the help.
-    pub diagnostic: Problem,
-}
-
 /// A limit on the sum of what all workers of a stage, or of the plan, need.
 struct NeedRule {
     code: ProblemCode,
@@ -383,7 +372,7 @@ fn bytes(n: u64) -> String {
 ///
 /// Only the largest stage counts: jobs after a `stonewall` start when those before it have ended.
 #[must_use]
-pub fn check(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
+pub fn check(plan: &Plan, capacity: &Capacity) -> Vec<Problem> {
     let needs: Vec<Needs> = plan.jobs.iter().map(|job| Needs::of(job, capacity)).collect();
     let found = check_each(plan, capacity);
     if !found.is_empty() {
@@ -431,12 +420,11 @@ fn largest_factor(
 }
 
 /// Returns the limits that single jobs exceed.
-fn check_each(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
+fn check_each(plan: &Plan, capacity: &Capacity) -> Vec<Problem> {
     let mut found = Vec::new();
     let mut exceeds = |index: usize, option: &'static str, code: ProblemCode, message: String, help: &str| {
         let place = plan.jobs[index].origin.of(option).cloned();
-        let diagnostic = Problem::error(code, message).at(place).help(help);
-        found.push(Excess { job: index, option, diagnostic });
+        found.push(Problem::error(code, message).at(place).help(help));
     };
     for (index, job) in plan.jobs.iter().enumerate() {
         let ring = matches!(job.engine.kind, EngineKind::IoUring | EngineKind::IoUringCmd | EngineKind::Posixaio);
@@ -479,7 +467,7 @@ fn largest_stage(plan: &Plan, needs: &[Needs], needed: fn(&Needs) -> u64) -> std
     stages.max_by_key(sum).unwrap_or(0..0)
 }
 
-fn check_sum(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &NeedRule) -> Option<Excess> {
+fn check_sum(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &NeedRule) -> Option<Problem> {
     let limit = (rule.limit)(capacity)?;
     let sum = parts.iter().map(|(_, needed)| *needed).fold((rule.in_use)(plan, capacity), u64::saturating_add);
     if sum <= limit.most {
@@ -487,8 +475,7 @@ fn check_sum(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &Ne
     }
     let mut largest = parts.to_vec();
     largest.sort_by_key(|(job, needed)| (std::cmp::Reverse(*needed), *job));
-    let index = largest.first()?.0;
-    let job = &plan.jobs[index];
+    let job = &plan.jobs[largest.first()?.0];
     let NeedRule { format: show, resource, .. } = *rule;
     let message =
         format!("the jobs need {} {resource}, but there are {} ({})", show(sum), show(limit.most), limit.source);
@@ -503,7 +490,7 @@ fn check_sum(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &Ne
     if largest.len() > PARTS_NAMED {
         diagnostic = diagnostic.note(format!("{} more jobs need the rest", largest.len() - PARTS_NAMED));
     }
-    Some(Excess { job: index, option, diagnostic })
+    Some(diagnostic)
 }
 
 /// Formats the factors of a job's needs.
@@ -515,7 +502,7 @@ fn factors(job: &Job) -> String {
 /// Checks memory that is known only after the files have been inspected, as that of block maps is. `parts` are pairs of
 /// job index and bytes.
 #[must_use]
-pub fn exceeds_memory(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity) -> Option<Excess> {
+pub fn exceeds_memory(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity) -> Option<Problem> {
     check_sum(plan, parts, capacity, &BLOCK_MAPS)
 }
 

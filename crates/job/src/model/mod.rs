@@ -26,8 +26,9 @@ pub use target::spec::*;
 pub use verify::*;
 
 use std::collections::BTreeSet;
+use std::fmt;
 
-use units::{Bytes, Nanos, PerKind, Place, Rate};
+use units::{Bytes, Nanos, PerKind, Place, Problem, ProblemCode, Rate};
 
 /// All jobs of one invocation.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -275,6 +276,19 @@ impl Paced {
 }
 
 impl Job {
+    /// Returns the problem of an option whose value does not fit the files, the device or the host.
+    #[must_use]
+    pub fn unfit(&self, option: &str, what: impl fmt::Display) -> Problem {
+        Problem::error(ProblemCode::Unfit, format!("job `{}`: {option}: {what}", self.name))
+            .at(self.origin.of(option).cloned())
+    }
+
+    /// Returns the problem of an option for the reason that another problem gives, with its help.
+    #[must_use]
+    pub fn unfit_because(&self, option: &str, problem: Problem) -> Problem {
+        self.unfit(option, problem.what).maybe_help(problem.help)
+    }
+
     /// Returns the title of the section, which names the files of the job.
     #[must_use]
     pub fn section_title(&self) -> &str {

@@ -32,14 +32,19 @@ impl RankRanges {
     /// # Errors
     ///
     /// Returns what is not a rank or a range of ranks.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, Problem> {
         let number = |text: &str| text.trim().parse::<u32>().ok();
         let range = |part: &str| {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             match (number(first), number(last)) {
                 (Some(first), Some(last)) if first <= last => Ok((first, last)),
-                (Some(first), Some(last)) => Err(format!("the range `{first}-{last}` is empty")),
-                _ => Err(format!("`{}` is neither a rank nor a range of ranks", part.trim())),
+                (Some(first), Some(last)) => {
+                    Err(Problem::error(ProblemCode::Ranks, format!("the range `{first}-{last}` is empty")))
+                }
+                _ => Err(Problem::error(
+                    ProblemCode::Ranks,
+                    format!("`{}` is neither a rank nor a range of ranks", part.trim()),
+                )),
             }
         };
         text.split(',').map(range).collect::<Result<_, _>>().map(Self)
@@ -116,12 +121,12 @@ impl RankTable {
     /// # Errors
     ///
     /// Fails if no rank runs it.
-    pub fn ranks_of(&mut self, job: &Job) -> Result<Rc<[u32]>, Box<Problem>> {
+    pub fn ranks_of(&mut self, job: &Job) -> Result<Rc<[u32]>, Problem> {
         let (hosts, selection) = (&self.hosts, &job.ranks);
         let find = || (0..).zip(hosts).filter(|(rank, host)| selection.contains(*rank, host)).map(|(rank, _)| rank);
         let known = self.selected.entry((selection.ranks.clone(), selection.hosts.clone()));
         let ranks = Rc::clone(known.or_insert_with(|| find().collect()));
-        if ranks.is_empty() { Err(Box::new(self.no_rank(job))) } else { Ok(ranks) }
+        if ranks.is_empty() { Err(self.no_rank(job)) } else { Ok(ranks) }
     }
 
     fn no_rank(&self, job: &Job) -> Problem {
@@ -179,7 +184,7 @@ impl Plan {
     /// # Errors
     ///
     /// Fails if no rank runs some job.
-    pub fn of_rank(&self, rank: u32, ranks: &mut RankTable) -> Result<RankPart<'_>, Box<Problem>> {
+    pub fn of_rank(&self, rank: u32, ranks: &mut RankTable) -> Result<RankPart<'_>, Problem> {
         if ranks.split.is_none() && !self.jobs.iter().any(|job| job.ranks.selects()) {
             return Ok(RankPart { plan: Cow::Borrowed(self), jobs: (0..self.jobs.len()).collect() });
         }

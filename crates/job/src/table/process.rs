@@ -150,7 +150,7 @@ fn ranks(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     match crate::model::RankRanges::parse(text) {
         Ok(ranges) => draft.job.ranks.ranks = ranges,
         Err(problem) => {
-            findings.fault(0..text.len(), ProblemCode::Ranks, problem).help("write for example `ranks=0-3,5`");
+            findings.fault(0..text.len(), ProblemCode::Ranks, problem.what).help("write for example `ranks=0-3,5`");
         }
     }
 }

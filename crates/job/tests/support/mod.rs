@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use job::{Dialect, HostSource, Job, Parsed, Plan, parse_file_text};
-use units::Problem;
+use units::{Problem, ProblemCode};
 
 /// Files and variables in memory, on a host with 4 KiB pages, 1000 MiB and 4 processors.
 #[derive(Default)]
@@ -27,8 +27,11 @@ impl World {
 }
 
 impl HostSource for World {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
-        self.files.get(path).map(|text| text.clone().into_bytes()).ok_or_else(|| "no such file".to_owned())
+    fn read(&self, path: &str) -> Result<Vec<u8>, Problem> {
+        self.files
+            .get(path)
+            .map(|text| text.clone().into_bytes())
+            .ok_or_else(|| Problem::error(ProblemCode::UnreadableInput, "no such file"))
     }
 
     fn variable(&self, name: &str) -> Option<String> {

@@ -5,13 +5,12 @@
 
 use std::io::{ErrorKind, Read, Write};
 
-use engine::describe;
 use job::{IoPriority, WindowValues};
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use miniz_oxide::inflate::stream::{InflateState, inflate as inflate_some};
 use miniz_oxide::{DataFormat, MZFlush, MZStatus};
 use runner::LogColumns;
-use units::DataKind;
+use units::{DataKind, Problem, ProblemCode};
 
 use super::lines::{LineFormat, LogFields, is_real_time};
 
@@ -64,12 +63,15 @@ pub(super) fn push_sample(bytes: &mut Vec<u8>, entry: &LogFields, columns: LogCo
 /// # Errors
 ///
 /// Describes what cannot be read or is no compressed log, and what cannot be written.
-pub fn inflate(log: &mut dyn Read, output: &mut dyn Write) -> Result<(), String> {
+pub fn inflate(log: &mut dyn Read, output: &mut dyn Write) -> Result<(), Problem> {
     let mut decoder = LogDecoder::default();
     let mut state = InflateState::new_boxed(DataFormat::Zlib);
+    let unwritten = |error: std::io::Error| engine::io_problem(ProblemCode::File, "the log cannot be written", &error);
     let (mut input, mut inflated) = (vec![0; BUFFER_BYTES], vec![0; BUFFER_BYTES]);
     loop {
-        let length = log.read(&mut input).map_err(|error| describe(&error))?;
+        let length = log.read(&mut input).map_err(|error| {
+            Problem::error(ProblemCode::File, error.to_string()).maybe_help(engine::remedy(&error).map(str::to_owned))
+        })?;
         if length == 0 {
             break;
         }
@@ -80,17 +82,15 @@ pub fn inflate(log: &mut dyn Read, output: &mut dyn Write) -> Result<(), String>
             let text = decoder.decode(&inflated[..step.bytes_written])?;
             match output.write_all(&text) {
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
-                written => written.map_err(|error| format!("the log cannot be written: {}", describe(&error)))?,
+                written => written.map_err(unwritten)?,
             }
             match step.status {
                 Ok(MZStatus::StreamEnd) => state = InflateState::new_boxed(DataFormat::Zlib),
                 Ok(_) => {}
                 Err(miniz_oxide::MZError::Buf) if rest.is_empty() => break,
                 Err(_) => {
-                    return Err(
-                        "it is not a compressed log\nhelp: name a file that log_store_compressed=1 wrote (.log.fz)"
-                            .to_owned(),
-                    );
+                    return Err(Problem::error(ProblemCode::File, "it is not a compressed log")
+                        .help("name a file that log_store_compressed=1 wrote (.log.fz)"));
                 }
             }
             if rest.is_empty() && step.bytes_written < inflated.len() {
@@ -98,7 +98,7 @@ pub fn inflate(log: &mut dyn Read, output: &mut dyn Write) -> Result<(), String>
             }
         }
     }
-    output.flush().map_err(|error| format!("the log cannot be written: {}", describe(&error)))
+    output.flush().map_err(unwritten)
 }
 
 /// Turns inflated bytes into text.
@@ -120,7 +120,7 @@ enum EntryLayout {
 }
 
 impl LogDecoder {
-    fn decode(&mut self, inflated: &[u8]) -> Result<Vec<u8>, String> {
+    fn decode(&mut self, inflated: &[u8]) -> Result<Vec<u8>, Problem> {
         self.rest.extend_from_slice(inflated);
         if self.layout.is_none() && self.rest.len() >= LAYOUT_BYTES {
             self.layout = Some(layout_of(&self.rest));
@@ -164,7 +164,7 @@ fn layout_of(bytes: &[u8]) -> EntryLayout {
 }
 
 /// Returns the columns and the values of the first entry, and its length; `None` if it is not complete.
-fn sample(bytes: &[u8], two: bool) -> Result<Option<(LogColumns, LogFields, usize)>, String> {
+fn sample(bytes: &[u8], two: bool) -> Result<Option<(LogColumns, LogFields, usize)>, Problem> {
     let mut index = 0;
     let mut next = || {
         index += 1;
@@ -175,9 +175,8 @@ fn sample(bytes: &[u8], two: bool) -> Result<Option<(LogColumns, LogFields, usiz
     let (Some(kind), Some(block_size)) = (next(), next()) else { return Ok(None) };
     let (priority, flags, kind) = ((kind >> 32) as u16, kind as u32, kind as u32 & 0xff);
     let Some(direction) = DataKind::ALL.into_iter().find(|direction| *direction as u32 == kind) else {
-        return Err(format!(
-            "an entry is of the unknown kind {kind}\nhelp: fio of another version wrote it; inflate it with that fio"
-        ));
+        return Err(Problem::error(ProblemCode::File, format!("an entry is of the unknown kind {kind}"))
+            .help("fio of another version wrote it; inflate it with that fio"));
     };
     let of_flag = |flag: u32, next: &mut dyn FnMut() -> Option<u64>| if flags & flag == 0 { Some(0) } else { next() };
     let Some(offset) = of_flag(HAS_OFFSET, &mut next) else { return Ok(None) };
@@ -214,7 +213,7 @@ mod tests {
     }
 
     /// Returns the text of a compressed log of `streams`, and the error if there is one.
-    fn inflated(mut streams: &[u8]) -> (String, Option<String>) {
+    fn inflated(mut streams: &[u8]) -> (String, Option<Problem>) {
         let mut text = Vec::new();
         let error = inflate(&mut streams, &mut text).err();
         (String::from_utf8(text).expect("it is text"), error)
@@ -275,6 +274,6 @@ mod tests {
     fn what_is_no_compressed_log_is_an_error() {
         let (text, error) = inflated(b"500, 1, 0, 4096, 0\n");
         assert_eq!(text, "");
-        assert!(error.is_some_and(|error| error.contains("it is not a compressed log\nhelp: ")));
+        assert!(error.is_some_and(|error| error.what == "it is not a compressed log" && error.help.is_some()));
     }
 }

@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::io::Write;
 
-use engine::describe;
 use engine::gate::Existing;
 use meter::{LogChunk, LogKind};
 use runner::{LogPlan, PlannedLog};
+use units::{Problem, ProblemCode};
 
 use super::compressed::{compress, push_sample};
 use super::create_log;
@@ -19,7 +19,7 @@ pub(super) struct OpenLogs {
     format: LineFormat,
     compressed: bool,
     /// The first write error.
-    failure: Option<String>,
+    failure: Option<Problem>,
 }
 
 #[derive(Debug)]
@@ -35,12 +35,12 @@ impl OpenLogs {
     ///
     /// # Errors
     /// Returns the file that cannot be created and the reason.
-    pub(super) fn create(plan: &LogPlan) -> Result<Self, String> {
+    pub(super) fn create(plan: &LogPlan) -> Result<Self, Problem> {
         let existing = if plan.shared { Existing::Append } else { Existing::Replace };
         let open = |plan: &PlannedLog| {
             Ok(OpenLog { file: create_log(&plan.path, existing)?, plan: plan.clone(), text: Vec::new() })
         };
-        let files: Result<Vec<OpenLog>, String> = plan.files.iter().map(open).collect();
+        let files: Result<Vec<OpenLog>, Problem> = plan.files.iter().map(open).collect();
         let format =
             LineFormat::new(plan.columns, plan.epoch, plan.coarseness).with_priorities(plan.priorities.clone());
         Ok(Self { files: files?, format, compressed: plan.compressed, failure: None })
@@ -62,16 +62,16 @@ impl OpenLogs {
             };
             log.text.clear();
             if let Err(error) = written {
-                let path = &log.plan.path;
-                self.failure = Some(format!("the log file {path} is incomplete: {}", describe(&error)));
+                let subject = format_args!("the log file {} is incomplete", log.plan.path);
+                self.failure = Some(engine::io_problem(ProblemCode::File, subject, &error));
                 return;
             }
         }
     }
 
     /// Returns the first write error.
-    pub(super) fn failure(&self) -> Option<&str> {
-        self.failure.as_deref()
+    pub(super) fn failure(&self) -> Option<&Problem> {
+        self.failure.as_ref()
     }
 }
 

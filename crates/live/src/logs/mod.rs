@@ -18,6 +18,7 @@ use runner::{LogPlan, LogSink};
 
 pub use compressed::inflate;
 use file::OpenLogs;
+use units::Problem;
 use writer::LogWriters;
 
 /// Creates log files through the write gate, and writes them on threads of its own.
@@ -27,13 +28,14 @@ pub struct LogFiles {
 }
 
 impl LogSink for LogFiles {
-    fn create(&self, plan: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
+    fn create(&self, plan: &LogPlan) -> Result<Box<dyn WorkerLog>, Problem> {
         let logs = OpenLogs::create(plan)?;
         Ok(Box::new(self.writers.begin(logs, &plan.cpus)?))
     }
 }
 
 /// Creates a log file through the write gate.
-pub(crate) fn create_log(path: &str, existing: Existing) -> Result<File, String> {
-    create_output(Path::new(path), existing).map_err(|denied| format!("cannot make the log file {path}: {denied}"))
+pub(crate) fn create_log(path: &str, existing: Existing) -> Result<File, Problem> {
+    create_output(Path::new(path), existing)
+        .map_err(|denied| Problem::from(denied).of(format_args!("cannot make the log file {path}")))
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use meter::{LogChunk, WorkerLog};
+use units::{Problem, ProblemCode};
 
 use super::file::OpenLogs;
 
@@ -42,7 +43,7 @@ struct FilledChunk {
 
 impl LogWriters {
     /// Begins to write the logs of a worker on a thread that may use `cpus`, or all if none are named.
-    pub(super) fn begin(&self, logs: OpenLogs, cpus: &[u32]) -> Result<QueuedLogs, String> {
+    pub(super) fn begin(&self, logs: OpenLogs, cpus: &[u32]) -> Result<QueuedLogs, Problem> {
         let filled = self.threads.lock().unwrap_or_else(PoisonError::into_inner).next(cpus)?;
         let (recycle, empty) = mpsc::channel();
         Ok(QueuedLogs { logs: Arc::new(Mutex::new(logs)), filled, recycle, empty, lent: 0 })
@@ -51,7 +52,7 @@ impl LogWriters {
 
 impl WriterThreads {
     /// Returns the queue of a thread: a new one until there are enough.
-    fn next(&mut self, cpus: &[u32]) -> Result<Sender<FilledChunk>, String> {
+    fn next(&mut self, cpus: &[u32]) -> Result<Sender<FilledChunk>, Problem> {
         let available = thread::available_parallelism().map_or(1, usize::from);
         let most = if cpus.is_empty() { available.div_ceil(CPUS_PER_THREAD) } else { cpus.len() };
         let same: Vec<&Sender<FilledChunk>> =
@@ -66,12 +67,13 @@ impl WriterThreads {
     }
 }
 
-fn start(cpus: &[u32]) -> Result<Sender<FilledChunk>, String> {
+fn start(cpus: &[u32]) -> Result<Sender<FilledChunk>, Problem> {
     let (queue, filled) = mpsc::channel();
     let (ready, is_ready) = mpsc::channel();
     let pinned = cpus.to_vec();
     let run = move || {
-        let pinned = engine::thread::pin(&pinned).map_err(|error| format!("log_compression_cpus: {error}"));
+        let pinned = engine::thread::pin(&pinned)
+            .map_err(|error| Problem::error(ProblemCode::File, format!("log_compression_cpus: {error}")));
         let fails = pinned.is_err();
         // The receiver waits for this message.
         let _ = ready.send(pinned);
@@ -80,8 +82,12 @@ fn start(cpus: &[u32]) -> Result<Sender<FilledChunk>, String> {
         }
     };
     let started = thread::Builder::new().name("logs".to_owned()).stack_size(STACK_BYTES).spawn(run);
-    started.map_err(|error| format!("cannot start the thread that writes logs: {error}"))?;
-    is_ready.recv().unwrap_or_else(|_| Err("the thread that writes logs has ended".to_owned()))?;
+    started.map_err(|error| {
+        Problem::error(ProblemCode::File, format!("cannot start the thread that writes logs: {error}"))
+    })?;
+    is_ready
+        .recv()
+        .unwrap_or_else(|_| Err(Problem::error(ProblemCode::File, "the thread that writes logs has ended")))?;
     Ok(queue)
 }
 
@@ -140,13 +146,15 @@ impl WorkerLog for QueuedLogs {
         }
     }
 
-    fn finish(mut self: Box<Self>) -> Result<(), String> {
+    fn finish(mut self: Box<Self>) -> Result<(), Problem> {
         while self.lent > 0 {
             self.returned();
         }
         match self.logs.lock() {
-            Ok(logs) => logs.failure().map_or(Ok(()), |failure| Err(failure.to_owned())),
-            Err(_) => Err("the logs are incomplete: the thread that writes them failed".to_owned()),
+            Ok(logs) => logs.failure().map_or(Ok(()), |failure| Err(failure.clone())),
+            Err(_) => {
+                Err(Problem::error(ProblemCode::File, "the logs are incomplete: the thread that writes them failed"))
+            }
         }
     }
 }
@@ -185,7 +193,7 @@ mod tests {
     }
 
     /// Hands over full chunks whose entries are numbered by their milliseconds.
-    fn fill(mut log: Box<dyn WorkerLog>, chunks: u64) -> Result<(), String> {
+    fn fill(mut log: Box<dyn WorkerLog>, chunks: u64) -> Result<(), Problem> {
         let mut chunk = LogChunk::default();
         for at_ms in 0..chunks * LogChunk::ENTRIES_MAX as u64 {
             chunk.operations.push(LoggedOperation {
@@ -252,6 +260,6 @@ mod tests {
     #[test]
     fn a_full_disk_is_reported_at_the_end() {
         let failure = fill(log(Path::new("/dev/full")), 20).expect_err("nothing was written");
-        assert!(failure.starts_with("the log file /dev/full is incomplete: "), "{failure}");
+        assert!(failure.what.starts_with("the log file /dev/full is incomplete: "), "{failure}");
     }
 }

@@ -25,6 +25,7 @@ use keys::ScreenKey;
 use sampler::{ScreenSampler, TICK};
 use tty::Tty;
 pub use tty::{hold, restore_terminal};
+use units::Problem;
 
 /// An active full screen.
 pub struct LiveScreen {
@@ -76,7 +77,7 @@ impl ScreenTerminal {
     ///
     /// # Errors
     /// Why the terminal cannot be used, with the remedy.
-    pub fn open(title: &str, features: TerminalFeatures) -> Result<Self, String> {
+    pub fn open(title: &str, features: TerminalFeatures) -> Result<Self, Problem> {
         Ok(Self { tty: Tty::open(features)?, title: title.to_owned(), features })
     }
 

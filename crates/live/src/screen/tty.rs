@@ -15,6 +15,7 @@ use ratatui_core::style::{Color, Modifier};
 use rustix::termios::{
     InputModes, LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
 };
+use units::{Problem, ProblemCode};
 
 use super::TerminalFeatures;
 
@@ -78,23 +79,20 @@ impl Tty {
     ///
     /// # Errors
     /// Why it cannot, with the remedy.
-    pub(super) fn open(features: TerminalFeatures) -> Result<Self, String> {
-        let remedy = "leave out --live: progress is printed as lines there";
+    pub(super) fn open(features: TerminalFeatures) -> Result<Self, Problem> {
+        let refused = |why: &str| {
+            Problem::error(ProblemCode::Arguments, format!("--live: {why}"))
+                .help("leave out --live: progress is printed as lines there")
+        };
         if !io::stderr().is_terminal() {
-            return Err(format!(
-                "--live: standard error is not a terminal, and the full screen would be drawn there\nhelp: {remedy}"
-            ));
+            return Err(refused("standard error is not a terminal, and the full screen would be drawn there"));
         }
         if !features.full_screen {
-            return Err(format!(
-                "--live: this terminal cannot show a full screen (TERM is dumb or not set)\nhelp: {remedy}"
-            ));
+            return Err(refused("this terminal cannot show a full screen (TERM is dumb or not set)"));
         }
         let of_input = || io::stdin().as_fd().try_clone_to_owned().map(File::from).ok();
         let keys = File::open("/dev/tty").ok().or_else(|| of_input().filter(IsTerminal::is_terminal));
-        let keys = keys.ok_or_else(|| {
-            format!("--live: this terminal has no keyboard (/dev/tty cannot be opened)\nhelp: {remedy}")
-        })?;
+        let keys = keys.ok_or_else(|| refused("this terminal has no keyboard (/dev/tty cannot be opened)"))?;
         Ok(Self { keys, shown: None, unicode: features.unicode })
     }
 

@@ -13,7 +13,7 @@ pub enum ServerRefusal {
     #[error("takes it for wrong")]
     Invalid,
     /// `NBD_REP_ERR_TLS_REQD`.
-    #[error("requires TLS\nhelp: use nbds: or nbds+unix:")]
+    #[error("requires TLS")]
     TlsRequired,
     /// `NBD_REP_ERR_UNKNOWN`.
     #[error("has no such export")]

@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn every_error_names_its_cause() {
-        let text = |text: &str| Uri::parse(text).expect_err(text).to_string();
+        let text = |text: &str| units::Problem::from(Uri::parse(text).expect_err(text)).to_string();
         for (uri, part) in [
             ("http://h/x", "nbd+unix://"),
             ("nbd:h", "it begins with"),

@@ -27,9 +27,9 @@ pub fn names() -> Vec<&'static str> {
 }
 
 /// Returns the built-in suite of this name, or parses the file.
-pub fn find(name: &str, read_suite: fn(&str) -> Result<String, String>) -> Result<Suite, Vec<Problem>> {
+pub fn find(name: &str, read_suite: fn(&str) -> Result<String, Problem>) -> Result<Suite, Vec<Problem>> {
     if name.contains('/') || name.ends_with(".toml") {
-        let text = read_suite(name).map_err(|why| vec![Problem::error(ProblemCode::Suite, why)])?;
+        let text = read_suite(name)?;
         return read(&SuiteText::new(name, &text));
     }
     match TEXTS.iter().find(|(known, _)| *known == name) {

@@ -3,15 +3,14 @@
 use clap::Args;
 use job::{Dialect, InjectedOptions, Plan, Size};
 use report::suite::SuiteTargets;
-use runner::{RunPlace, Runner, problems};
-use units::{Bytes, Nanos, Problem, ProblemCode};
+use runner::{RunPlace, Runner};
+use units::{Bytes, Nanos, Place, Problem, ProblemCode};
 use volume::catalogue;
 
 use super::read::fill_placeholders;
 use super::schema::{StepOption, StepSpec, Suite};
 use crate::host::ProcedureHost;
 use crate::jobs::around;
-use runner::Refusal;
 
 /// The request for a suite.
 #[derive(Clone, Debug, Default, Args)]
@@ -73,19 +72,14 @@ impl<'a> SuiteQuestion<'a> {
     /// # Errors
     ///
     /// Returns its problems.
-    pub fn read(options: &SuiteRequest, suite: Suite, host: ProcedureHost<'a>) -> Result<Self, Refusal> {
+    pub fn read(options: &SuiteRequest, suite: Suite, host: ProcedureHost<'a>) -> Result<Self, Vec<Problem>> {
         let scale = share(&options.scale).ok_or_else(|| {
-            let text = &options.scale;
-            Refusal::Words(vec![format!(
-                "--scale {text}: not a fraction above 0 and up to 1\nhelp: write, for example, --scale 0.01"
-            )])
+            let what = format!("--scale {}: not a fraction above 0 and up to 1", options.scale);
+            Problem::error(ProblemCode::Arguments, what).help("write, for example, --scale 0.01")
         })?;
-        let published = bytes_of(&suite.size).map_err(|message| {
-            let place = suite.text.place(&suite.size_at);
-            Refusal::Jobs(vec![Problem::error(ProblemCode::Suite, message).at(place).help("write, for example, 100g")])
-        })?;
+        let published = bytes_of(&suite.size).map_err(|problem| problem.at(suite.text.place(&suite.size_at)))?;
         let given = options.size.as_deref().map(bytes_of).transpose();
-        let given = given.map_err(|message| Refusal::Words(vec![format!("--size: {message}")]))?;
+        let given = given.map_err(|problem| problem.of("--size"))?;
         let scaled = |bytes: u64| {
             let scaled = (bytes as f64 * scale) as u64;
             (scaled / SIZE_STEP * SIZE_STEP).max(SIZE_MIN).min(bytes)
@@ -229,7 +223,7 @@ impl<'a> SuiteQuestion<'a> {
             let found = problem.place.as_ref().filter(|place| &*place.source == "command line");
             if let Some(setting) = found.and_then(|place| setting(place.column)) {
                 let at = setting.map_or(&step.at, |setting| &setting.at);
-                problem.place = Some(self.suite.text.place(at));
+                problem.place = Some(Box::new(self.suite.text.place(at)));
             }
             problem.notes.push(format!("in the step `{}` of the suite `{}`", step.name, self.suite.name));
         }
@@ -248,30 +242,33 @@ impl<'a> SuiteQuestion<'a> {
 }
 
 /// Parses a size in fio's notation.
-fn bytes_of(text: &str) -> Result<u64, String> {
+fn bytes_of(text: &str) -> Result<u64, Problem> {
     let words = ["--name=size".to_owned(), format!("--size={text}")];
     let parsed = job::parse_job_arguments(&words, &[], &InjectedOptions::default(), Dialect::Strict, &job::EmptySource);
     let remedy = "write, for example, 100g";
     let (plan, _) = parsed.into_result().map_err(|problems| {
         let said = problems.first().map_or(String::new(), |problem| problem.what.clone());
-        format!("`{text}` is not a size: {said}\nhelp: {remedy}")
+        Problem::error(ProblemCode::Suite, format!("`{text}` is not a size: {said}")).help(remedy)
     })?;
     match plan.jobs.first().and_then(|job| job.extent.size) {
         Some(Size::Bytes(bytes)) if bytes > Bytes::ZERO => Ok(bytes.get()),
-        _ => Err(format!("`{text}` is not a number of bytes\nhelp: {remedy}")),
+        _ => Err(Problem::error(ProblemCode::Suite, format!("`{text}` is not a number of bytes")).help(remedy)),
     }
 }
 
-fn volume_size(words: &str, read_volume: fn(&str) -> Result<String, String>) -> Result<u64, Refusal> {
+fn volume_size(words: &str, read_volume: fn(&str) -> Result<String, Problem>) -> Result<u64, Vec<Problem>> {
     match catalogue::resolve_all(&[words], &read_volume) {
         Ok(resolved) => Ok(resolved.first().map_or(0, |volume| volume.spec.size.get())),
         Err(problems) => {
-            let told = |problem| {
-                let there = problems::place_in_volume(problem);
-                let source = if there.source.as_ref() == "volume" { "--on".into() } else { there.source.clone() };
-                problems::of_volume(problem, units::Place { source, ..there })
+            let on = |place: &Place| Place { source: "--on".into(), ..place.clone() };
+            let told = |problem: Problem| match problem.place.as_deref().filter(|place| &*place.source == "volume") {
+                Some(place) => {
+                    let place = on(place);
+                    problem.at(place)
+                }
+                None => problem,
             };
-            Err(Refusal::Jobs(problems.iter().map(told).collect()))
+            Err(problems.into_iter().map(told).collect())
         }
     }
 }

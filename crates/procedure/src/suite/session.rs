@@ -7,6 +7,7 @@ use record::Run;
 use report::Event;
 use report::suite::SuiteOutcome;
 use runner::{RunControl, Seeds};
+use units::{Problem, ProblemCode};
 
 use super::document::rounds_end;
 use super::question::{SuitePlace, SuiteQuestion};
@@ -21,7 +22,7 @@ pub struct SuiteSession<'a> {
     pub question: &'a SuiteQuestion<'a>,
     /// Finished steps.
     pub state: SuiteState,
-    pub save: &'a dyn Fn(&SuiteState) -> Result<(), String>,
+    pub save: &'a dyn Fn(&SuiteState) -> Result<(), Problem>,
     /// Signals and deadlines.
     pub control: &'a dyn RunControl,
     /// Observes the steps.
@@ -48,7 +49,7 @@ pub enum SuiteEnd {
     /// A target stopped responding.
     Stuck,
     /// The state could not be saved.
-    Unkept(String),
+    Unkept(Problem),
 }
 
 impl SuiteSession<'_> {
@@ -97,11 +98,12 @@ impl SuiteSession<'_> {
             let Some((outcome, run)) = outcome else { return self.control.end().map(|_| SuiteEnd::Signal) };
             run.into_iter().for_each(|run| self.add_part(step, round, place, run));
             if let (SuiteOutcome::Failed(reason), true) = (&outcome, self.control.is_stuck()) {
-                self.observer.warn(&format!("{}: {reason}", step.name));
+                self.observer.warn(&Problem::warning(ProblemCode::Operation, reason).of(&step.name));
                 return Some(SuiteEnd::Stuck);
             }
             if let SuiteOutcome::Failed(reason) = &outcome {
-                self.observer.warn(&format!("{}: failed, and the other steps continue: {reason}", step.name));
+                let what = format!("{}: failed, and the other steps continue: {reason}", step.name);
+                self.observer.warn(&Problem::warning(ProblemCode::Operation, what));
             }
             match place {
                 SuitePlace::Host => taken.measured = Some(outcome),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use report::suite::SuiteOutcome;
 use serde::{Deserialize, Serialize};
+use units::{Problem, ProblemCode};
 
 use super::question::SuiteQuestion;
 
@@ -87,12 +88,15 @@ impl SuiteState {
     /// # Errors
     ///
     /// Returns an error if it is not a state, or of another run.
-    pub fn parse(name: &str, text: &str, question: &SuiteQuestion<'_>, seed: Option<u64>) -> Result<Self, String> {
+    pub fn parse(name: &str, text: &str, question: &SuiteQuestion<'_>, seed: Option<u64>) -> Result<Self, Problem> {
         let remedy = "give another file with --state, or start again with --restart";
-        let state: Self = serde_json::from_str(text)
-            .map_err(|error| format!("{name} is not a suite state: {error}\nhelp: {remedy}"))?;
+        let state: Self = serde_json::from_str(text).map_err(|error| {
+            Problem::error(ProblemCode::Suite, format!("{name} is not a suite state: {error}")).help(remedy)
+        })?;
         if state.fathom_suite_state != SCHEMA {
-            return Err(format!("{name} is of another version of fathom\nhelp: {remedy}"));
+            return Err(
+                Problem::error(ProblemCode::Suite, format!("{name} is of another version of fathom")).help(remedy)
+            );
         }
         let wanted = asked(question);
         let mut differing: Vec<String> = Vec::new();
@@ -112,7 +116,8 @@ impl SuiteState {
             return Ok(state);
         }
         let differing = differing.join(", ");
-        Err(format!("the state {name} is of another run: {differing}\nhelp: repeat the command as it was, {remedy}"))
+        Err(Problem::error(ProblemCode::Suite, format!("the state {name} is of another run: {differing}"))
+            .help(format!("repeat the command as it was, {remedy}")))
     }
 
     /// Serializes the state.

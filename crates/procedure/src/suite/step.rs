@@ -10,7 +10,6 @@ use super::question::{SuitePlace, SuiteQuestion};
 use super::schema::StepSpec;
 use super::state::StepCredits;
 use crate::host::ProcedureObserver;
-use runner::Refusal;
 use units::{Problem, ProblemCode};
 
 #[derive(Clone, Copy)]
@@ -25,8 +24,8 @@ pub(crate) struct StepRunner<'a> {
 /// # Errors
 ///
 /// Returns all problems of the first wrong step, or everything that would be overwritten.
-pub fn check_all(question: &SuiteQuestion<'_>, seeds: Seeds) -> Result<(), Refusal> {
-    let mut refusals: Vec<String> = Vec::new();
+pub fn check_all(question: &SuiteQuestion<'_>, seeds: Seeds) -> Result<(), Vec<Problem>> {
+    let mut refusals: Vec<Problem> = Vec::new();
     let mut written = false;
     for step in &question.suite.steps {
         let step_runner = StepRunner { question, step, seeds };
@@ -40,7 +39,7 @@ pub fn check_all(question: &SuiteQuestion<'_>, seeds: Seeds) -> Result<(), Refus
         }
         written |= step.writes();
     }
-    if refusals.is_empty() { Ok(()) } else { Err(Refusal::Words(refusals)) }
+    if refusals.is_empty() { Ok(()) } else { Err(refusals) }
 }
 
 /// Describes what each step would touch, by name.
@@ -48,13 +47,13 @@ pub fn check_all(question: &SuiteQuestion<'_>, seeds: Seeds) -> Result<(), Refus
 /// # Errors
 ///
 /// Returns all problems of the first wrong step.
-pub fn described(question: &SuiteQuestion<'_>, seeds: Seeds) -> Result<Vec<(String, String)>, Refusal> {
+pub fn described(question: &SuiteQuestion<'_>, seeds: Seeds) -> Result<Vec<(String, String)>, Vec<Problem>> {
     let of_step = |step: &StepSpec| Ok((step.name.clone(), StepRunner { question, step, seeds }.describe()?));
     question.suite.steps.iter().map(of_step).collect()
 }
 
 impl StepRunner<'_> {
-    pub(crate) fn describe(&self) -> Result<String, Refusal> {
+    pub(crate) fn describe(&self) -> Result<String, Vec<Problem>> {
         let of_place = |place| {
             let runner = self.question.runner(place);
             Ok(preview::prepared(&*self.prepare(&*runner, place, false)?))
@@ -78,7 +77,10 @@ impl StepRunner<'_> {
         let figures: Vec<Figure> = self.step.figures.iter().map(|measured| measured.figure).collect();
         Some(match ran.and_then(check_usable) {
             Ok(run) => (SuiteOutcome::of(&run, &analyse::analyse(&run), &figures), Some(run)),
-            Err(reason) => (SuiteOutcome::Failed(reason), None),
+            Err(problems) => {
+                let reasons: Vec<String> = problems.iter().map(Problem::to_string).collect();
+                (SuiteOutcome::Failed(reasons.join("; ")), None)
+            }
         })
     }
 
@@ -88,19 +90,19 @@ impl StepRunner<'_> {
         control: &dyn RunControl,
         observer: &mut dyn ProcedureObserver,
         credits: &mut StepCredits,
-    ) -> Result<Run, String> {
+    ) -> Result<Run, Vec<Problem>> {
         let runner = self.question.runner(place);
-        let prepared = self.prepare(&*runner, place, false).map_err(|refusal| refusal.line())?;
+        let prepared = self.prepare(&*runner, place, false)?;
         if let refusals @ [_, ..] = prepared.refusals() {
-            return Err(refusals.join("; "));
+            return Err(refusals.to_vec());
         }
         let start = if self.question.suite.drained { CreditPolicy::Spent } else { CreditPolicy::Left(credits.clone()) };
         let options = RunOptions { credits: start, ..RunOptions::default() };
-        let completed = prepared.run(&options, control, observer).map_err(|error| error.to_string())?;
+        let completed = prepared.run(&options, control, observer)?;
         let failures = (self.question.host.failures)(&*prepared, &completed);
         // The record contains what a model could not start.
         if !failures.is_empty() && place == SuitePlace::Host {
-            return Err(failures.join("; "));
+            return Err(failures);
         }
         credits.extend(remaining_credits(&completed.run));
         Ok(completed.run)
@@ -112,18 +114,18 @@ impl StepRunner<'_> {
         runner: &'r dyn Runner,
         place: SuitePlace,
         later: bool,
-    ) -> Result<Box<dyn PreparedRun + 'r>, Refusal> {
+    ) -> Result<Box<dyn PreparedRun + 'r>, Vec<Problem>> {
         let Self { question, step, seeds } = *self;
-        let plan = question.plan(step, place).map_err(Refusal::Jobs)?;
+        let plan = question.plan(step, place)?;
         if place == SuitePlace::Host && used(&plan) != Use::Nowhere {
             let message =
                 format!("the step `{}` names a modelled volume, but is to be measured on a target", step.name);
             let problem = Problem::error(ProblemCode::Suite, message).at(question.suite.text.place(&step.at));
             let remedy = "leave `volume` and ioengine=model out of the suite, and give the volume with --on";
-            return Err(Refusal::Jobs(vec![problem.help(remedy)]));
+            return Err(problem.help(remedy).into());
         }
         let prepared = if later { runner.prepare_later(&plan, seeds) } else { runner.prepare(&plan, seeds) };
-        prepared.map_err(|problems| Refusal::Jobs(question.located(step, place, problems)))
+        prepared.map_err(|problems| question.located(step, place, problems))
     }
 }
 
@@ -136,12 +138,14 @@ fn remaining_credits(run: &Run) -> impl Iterator<Item = (String, u64)> {
     })
 }
 
-fn check_usable(run: Run) -> Result<Run, String> {
+fn check_usable(run: Run) -> Result<Run, Vec<Problem>> {
     if run.outcome == Ending::Failed {
-        return Err("a worker failed".to_owned());
+        return Err(Problem::error(ProblemCode::Operation, "a worker failed").into());
     }
     match run.jobs.iter().any(|job| job.result.ios() > 0) {
         true => Ok(run),
-        false => Err("no operation completed\nhelp: use a larger --scale, so that the step takes longer".to_owned()),
+        false => Err(Problem::error(ProblemCode::Operation, "no operation completed")
+            .help("use a larger --scale, so that the step takes longer")
+            .into()),
     }
 }

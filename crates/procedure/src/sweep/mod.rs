@@ -13,6 +13,7 @@ use analyse::knee::search::{KneeProbe, KneeSearch, KneeSettings};
 use report::Event;
 use report::sweep::Sweep;
 use runner::RunControl;
+use units::Problem;
 
 use crate::host::ProcedureObserver;
 
@@ -28,7 +29,7 @@ pub fn search_all<'a, 'q: 'a>(
     prepared: impl IntoIterator<Item = &'a mut PreparedSweep<'q>>,
     control: &dyn RunControl,
     observer: &mut dyn ProcedureObserver,
-) -> Result<Vec<Sweep>, String> {
+) -> Result<Vec<Sweep>, Vec<Problem>> {
     let mut sweeps = Vec::new();
     for sweep in prepared {
         sweeps.push(search(sweep, control, observer)?);
@@ -44,7 +45,7 @@ fn search(
     prepared: &mut PreparedSweep<'_>,
     control: &dyn RunControl,
     observer: &mut dyn ProcedureObserver,
-) -> Result<Sweep, String> {
+) -> Result<Sweep, Vec<Problem>> {
     let settings = prepared.settings();
     let budget_s = settings.budget_s;
     let mut search = KneeSearch::new(KneeSettings { step: prepared.workers(), ..settings });
@@ -57,8 +58,8 @@ fn search(
         observer.show_status(&progress(&search, &probes, budget_s));
         let readings = match prepared.measure(&probes, control, observer) {
             // Earlier results remain valid.
-            Err(problem) if (control.end().is_some() || control.is_stuck()) && !search.taken().is_empty() => {
-                observer.warn(&problem);
+            Err(problems) if (control.end().is_some() || control.is_stuck()) && !search.taken().is_empty() => {
+                problems.iter().for_each(|problem| observer.warn(problem));
                 break;
             }
             readings => readings?,

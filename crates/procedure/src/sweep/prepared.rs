@@ -9,10 +9,8 @@ use meter::IntervalWidths;
 use record::{IntervalRecord, Run};
 use report::preview;
 use report::sweep::{Sweep, SweepBurst};
-use runner::{
-    CreditPolicy, NullObserver, Observer, PreparedRun, Preview, Refusal, RunControl, RunOptions, RunPlace, Runner,
-};
-use units::{Bytes, Nanos, Problem};
+use runner::{CreditPolicy, NullObserver, Observer, PreparedRun, Preview, RunControl, RunOptions, RunPlace, Runner};
+use units::{Bytes, Nanos, Problem, ProblemCode};
 
 use super::advice;
 use super::question::{self, SweepQuestion};
@@ -44,8 +42,8 @@ const INTERVALS: f64 = 40.0;
 
 impl<'q> PreparedSweep<'q> {
     /// Checks everything that can be checked before a device is touched.
-    pub fn set(question: &'q SweepQuestion<'q>, settings: Vec<(String, String)>) -> Result<Self, Refusal> {
-        let plan = question.plan(&settings).map_err(Refusal::Jobs)?;
+    pub fn set(question: &'q SweepQuestion<'q>, settings: Vec<(String, String)>) -> Result<Self, Vec<Problem>> {
+        let plan = question.plan(&settings)?;
         question::only_job(&plan)?;
         let place = match (question::is_modelled(&plan), question.request.real_time) {
             (true, true) => RunPlace::Paced,
@@ -58,9 +56,9 @@ impl<'q> PreparedSweep<'q> {
         // Synchronous engines use a worker per operation in flight, which may need a file of its own.
         for depth in [sweep.workers(), deepest.max(sweep.workers())] {
             let prepared = sweep.prepare(&sweep.plan_of(&KneeProbe { depth, warm_up_s: 0.0, seconds: 1.0 }));
-            let prepared = prepared.map_err(Refusal::Jobs)?;
+            let prepared = prepared?;
             if !prepared.refusals().is_empty() {
-                return Err(Refusal::Words(prepared.refusals().to_vec()));
+                return Err(prepared.refusals().to_vec());
             }
         }
         Ok(sweep)
@@ -144,7 +142,7 @@ impl<'q> PreparedSweep<'q> {
         probes: &[KneeProbe],
         control: &dyn RunControl,
         observer: &mut dyn ProcedureObserver,
-    ) -> Result<Vec<ProbeReading>, String> {
+    ) -> Result<Vec<ProbeReading>, Vec<Problem>> {
         // Models are measured without burst credits. `burst_of_model` measures the burst by one probe with full
         // buckets.
         let runs: Vec<Run> = if self.is_virtual() {
@@ -178,31 +176,32 @@ impl<'q> PreparedSweep<'q> {
         credits: CreditPolicy,
         control: &dyn RunControl,
         observer: &mut dyn Observer,
-    ) -> Result<Run, String> {
-        let prepared = self.prepare(&self.plan_of(probe)).map_err(|problems| Refusal::Jobs(problems).line())?;
+    ) -> Result<Run, Vec<Problem>> {
+        let prepared = self.prepare(&self.plan_of(probe))?;
         if let refusals @ [_, ..] = prepared.refusals() {
-            return Err(refusals.join("\n"));
+            return Err(refusals.to_vec());
         }
         let intervals = interval(probe.seconds, self.is_virtual());
         let options = RunOptions { intervals, credits, ..RunOptions::default() };
-        let completed = prepared.run(&options, control, observer).map_err(|error| error.to_string())?;
+        let completed = prepared.run(&options, control, observer)?;
         if self.is_virtual() {
             return Ok(completed.run);
         }
         let failures = (self.question.host.failures)(&*prepared, &completed);
         if !failures.is_empty() && self.place == RunPlace::Device {
-            return Err(failures.join("\n"));
+            return Err(failures);
         }
         match completed.run.jobs.iter().find(|job| job.result.ios() == 0) {
             Some(job) if control.end().is_none() => {
-                Err(format!("{}: no operation completed at depth {}", job.name, probe.depth))
+                let what = format!("{}: no operation completed at depth {}", job.name, probe.depth);
+                Err(Problem::error(ProblemCode::Operation, what).into())
             }
             _ => Ok(completed.run),
         }
     }
 
     /// Returns the result of the search, with advice and findings.
-    pub(crate) fn conclude(&mut self, search: &KneeSearch, control: &dyn RunControl) -> Result<Sweep, String> {
+    pub(crate) fn conclude(&mut self, search: &KneeSearch, control: &dyn RunControl) -> Result<Sweep, Vec<Problem>> {
         let fit = search.conclusion();
         let job = self.job();
         let burst = match self.place {
@@ -263,7 +262,7 @@ impl<'q> PreparedSweep<'q> {
         search: &KneeSearch,
         fit: &Fit,
         control: &dyn RunControl,
-    ) -> Result<Option<SweepBurst>, String> {
+    ) -> Result<Option<SweepBurst>, Vec<Problem>> {
         let deepest = search.points().last().map_or(1, |point| point.depth);
         let lasting = match &fit.curve {
             Curve::Knee(knee) => knee.xmax.value,
@@ -271,7 +270,7 @@ impl<'q> PreparedSweep<'q> {
             _ => return Ok(None),
         };
         let probe = KneeProbe { depth: deepest, warm_up_s: 0.05, seconds: 5.0 };
-        let prepared = self.prepare(&self.plan).map_err(|problems| Refusal::Jobs(problems).line())?;
+        let prepared = self.prepare(&self.plan)?;
         let Preview::Model { volumes, .. } = prepared.preview() else { return Ok(None) };
         if !volumes.iter().any(|volume| volume.has_credits) {
             return Ok(None);

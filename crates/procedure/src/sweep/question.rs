@@ -3,7 +3,7 @@
 use analyse::knee::search::KneeSettings;
 use clap::Args;
 use job::{InjectedOptions, Job, Plan};
-use runner::{Refusal, Seeds};
+use runner::Seeds;
 use sim::model::{Use, used};
 use units::{Nanos, Problem, ProblemCode};
 
@@ -72,33 +72,33 @@ impl<'a> SweepQuestion<'a> {
     /// # Errors
     ///
     /// Returns all problems of its options.
-    pub fn read(options: &SweepRequest, host: ProcedureHost<'a>) -> Result<Self, Refusal> {
+    pub fn read(options: &SweepRequest, host: ProcedureHost<'a>) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
-        let mut note = |problem: String| problems.push(problem);
+        let mut note = |problem: Problem| problems.push(problem);
         let precision = fraction(&options.precision).unwrap_or_else(|| {
-            note(format!(
-                "--precision {}: not a percentage from 0.5% to 50%\nhelp: write, for example, --precision 5%",
-                options.precision
-            ));
+            let what = format!("--precision {}: not a percentage from 0.5% to 50%", options.precision);
+            note(Problem::error(ProblemCode::Arguments, what).help("write, for example, --precision 5%"));
             0.05
         });
         let budget_s = options.time_limit.as_deref().and_then(|text| {
             let budget = seconds(text);
             if budget.is_none() {
-                note(format!("--time-limit {text}: not a time of at least a second\nhelp: write, for example, --time-limit 60s or 5m"));
+                let what = format!("--time-limit {text}: not a time of at least a second");
+                note(Problem::error(ProblemCode::Arguments, what).help("write, for example, --time-limit 60s or 5m"));
             }
             budget
         });
         let axes: Vec<GridAxis> =
             options.vary.iter().filter_map(|text| GridAxis::parse("--vary", text).map_err(&mut note).ok()).collect();
         if let Some(axis) = axes.iter().find(|axis| matches!(axis.key.as_str(), "iodepth" | "runtime" | "ramp_time")) {
-            note(format!("--vary {}=…: a sweep varies it by itself\nhelp: leave it out", axis.key));
+            let what = format!("--vary {}=…: a sweep varies it by itself", axis.key);
+            note(Problem::error(ProblemCode::Vary, what).help("leave it out"));
         }
         if let Err(problem) = grid::check("--vary", &axes) {
             note(problem);
         }
         if !problems.is_empty() {
-            return Err(Refusal::Words(problems));
+            return Err(problems);
         }
         let mut around = around(options.on.as_deref());
         around.before.splice(0..0, DEFAULTS.map(|(name, value)| (name.to_owned(), value.to_owned())));
@@ -184,15 +184,12 @@ impl<'a> SweepQuestion<'a> {
 }
 
 /// Returns the single job of a plan if its depth can be swept.
-pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
+pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Vec<Problem>> {
     let [job] = plan.jobs.as_slice() else {
         let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
-        let problem = format!(
-            "a sweep takes one job, and there are {}\nhelp: name one of {} with --section",
-            names.len(),
-            names.join(", ")
-        );
-        return Err(Refusal::Words(vec![problem]));
+        let what = format!("a sweep takes one job, and there are {}", names.len());
+        let help = format!("name one of {} with --section", names.join(", "));
+        return Err(vec![Problem::error(ProblemCode::Unsweepable, what).help(help)]);
     };
     let (extent, pace) = (&job.extent, &job.pace);
     let paced =
@@ -218,7 +215,7 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
                 })
         })
         .collect();
-    if problems.is_empty() { Ok(job) } else { Err(Refusal::Jobs(problems)) }
+    if problems.is_empty() { Ok(job) } else { Err(problems) }
 }
 
 pub(crate) fn is_modelled(plan: &Plan) -> bool {

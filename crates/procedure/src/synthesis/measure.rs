@@ -14,32 +14,11 @@ use units::{Nanos, Problem};
 /// Name of a job file that is in memory.
 const JOB_FILE: &str = "job.fio";
 
-/// Why a job could not be run.
-#[derive(Debug)]
-pub enum SynthesisRunError {
-    /// The job, or the volume for it, has problems.
-    Problems(Vec<Problem>),
-    /// The run failed.
-    Failed(String),
-}
-
-impl std::fmt::Display for SynthesisRunError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Problems(problems) => {
-                let first = problems.first().map_or("it has problems", |problem| &problem.what);
-                f.write_str(first)
-            }
-            Self::Failed(why) => f.write_str(why.lines().next().unwrap_or_default()),
-        }
-    }
-}
-
 /// A source with one job file.
 struct OneFile<'a>(&'a str);
 
 impl HostSource for OneFile<'_> {
-    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, Problem> {
         if path == JOB_FILE { Ok(self.0.as_bytes().to_vec()) } else { EmptySource.read(path) }
     }
 
@@ -77,10 +56,10 @@ pub(super) fn plan_on(job_file: &str, volume: &str) -> Result<Plan, Vec<Problem>
 /// # Errors
 ///
 /// Returns why it could not run.
-pub(super) fn run_plan(plan: &Plan, runner: &dyn Runner, control: &dyn RunControl) -> Result<Run, SynthesisRunError> {
-    let prepared = runner.prepare(plan, Seeds::fixed(Seeds::REPEATED)).map_err(SynthesisRunError::Problems)?;
+pub(super) fn run_plan(plan: &Plan, runner: &dyn Runner, control: &dyn RunControl) -> Result<Run, Vec<Problem>> {
+    let prepared = runner.prepare(plan, Seeds::fixed(Seeds::REPEATED))?;
     let completed = prepared.run(&RunOptions::default(), control, &mut NullObserver);
-    completed.map(|completed| completed.run).map_err(|error| SynthesisRunError::Failed(error.0))
+    completed.map(|completed| completed.run).map_err(Vec::from)
 }
 
 /// Runs a plan, characterizes its operations and counts their waits before limits.
@@ -88,7 +67,7 @@ pub(super) fn characterize_plan(
     plan: &Plan,
     runner: &ModelRunner,
     control: &dyn RunControl,
-) -> Result<(TraceProfile, Vec<Backlog>), SynthesisRunError> {
+) -> Result<(TraceProfile, Vec<Backlog>), Vec<Problem>> {
     let recorder = Arc::new(Mutex::new(ProfileRecorder::default()));
     let shared: SharedRecorder = Arc::<Mutex<ProfileRecorder>>::clone(&recorder);
     run_plan(plan, &runner.clone().recorded(shared), control)?;

@@ -3,14 +3,13 @@
 mod measure;
 mod volumes;
 
-pub use measure::SynthesisRunError;
-
 use report::job_comment;
 use runner::RunControl;
 use sim::model::ModelRunner;
 use trace::{JobComparison, JobLoop, SynthesizedJob, TraceProfile, TraceStudy, load_distance, wait_distance};
 
 use measure::plan_on;
+use units::Problem;
 use volumes::{ComparedTrace, comparison_volumes};
 
 /// Latency of a device of which the trace has no times, in nanoseconds.
@@ -55,14 +54,13 @@ impl JobFile<'_> {
     pub fn compare(
         &self,
         text: &str,
-        path: Result<&str, String>,
+        path: Result<&str, Problem>,
         study: &mut TraceStudy,
         runner: &ModelRunner,
         control: &dyn RunControl,
-    ) -> Result<(), SynthesisRunError> {
+    ) -> Result<(), Vec<Problem>> {
         let plan = plan_on(text, &nominal_volume(&study.profile, self.job.bytes));
-        let (profile, waits) =
-            measure::characterize_plan(&plan.map_err(SynthesisRunError::Problems)?, runner, control)?;
+        let (profile, waits) = measure::characterize_plan(&plan?, runner, control)?;
         let mut differences = load_distance(&study.profile, &profile);
         if self.job.job_loop == JobLoop::Open {
             differences.extend(wait_distance(&study.profile, &self.job.waits, &waits));
@@ -70,14 +68,14 @@ impl JobFile<'_> {
         let on_volumes = |path: &str| {
             let compared = ComparedTrace { path, window: study.window, job: self.job, job_file: text };
             let volumes = comparison_volumes(&study.profile, self.job);
-            compared.on_volumes(&volumes, runner, control).map_err(|error| error.to_string())
+            compared.on_volumes(&volumes, runner, control)
         };
-        let volumes = path.and_then(on_volumes);
+        let volumes = path.map_err(Vec::from).and_then(on_volumes);
         if let Some(comparison) = &mut study.job {
             comparison.differences = differences;
             match volumes {
                 Ok(volumes) => comparison.volumes = volumes,
-                Err(why) => comparison.not_simulated = Some(why),
+                Err(problems) => comparison.not_simulated = problems.into_iter().next().map(|problem| problem.what),
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use runner::{NullObserver, RunControl, RunOptions, Runner, Seeds};
 use trace::{JobLoop, LoadLatency, SynthesizedJob, TraceProfile, TraceWindow, VolumeComparison};
 use units::Problem;
 
-use super::measure::{SynthesisRunError, load_latency, plan_on, run_plan};
+use super::measure::{load_latency, plan_on, run_plan};
 
 /// Largest volume in bytes; replays scale traces that need more.
 const BYTES_MAX: u64 = 64 << 40;
@@ -48,7 +48,7 @@ impl ComparedTrace<'_> {
         volumes: &[String],
         runner: &dyn Runner,
         control: &dyn RunControl,
-    ) -> Result<Vec<VolumeComparison>, SynthesisRunError> {
+    ) -> Result<Vec<VolumeComparison>, Vec<Problem>> {
         let mut facts = None;
         let mut all = Vec::new();
         for volume in volumes {
@@ -56,7 +56,7 @@ impl ComparedTrace<'_> {
                 break;
             }
             let trace = self.replay(volume, &mut facts, runner, control)?;
-            let plan = plan_on(self.job_file, volume).map_err(SynthesisRunError::Problems)?;
+            let plan = plan_on(self.job_file, volume)?;
             let job = load_latency(&run_plan(&plan, runner, control)?);
             all.push(VolumeComparison { volume: volume.clone(), trace, job });
         }
@@ -70,15 +70,15 @@ impl ComparedTrace<'_> {
         facts: &mut Option<ReplayFacts>,
         runner: &dyn Runner,
         control: &dyn RunControl,
-    ) -> Result<LoadLatency, SynthesisRunError> {
-        let mut plan = self.replay_plan(volume).map_err(SynthesisRunError::Problems)?;
+    ) -> Result<LoadLatency, Vec<Problem>> {
+        let mut plan = self.replay_plan(volume)?;
         for replay in plan.jobs.iter_mut().filter_map(|job| job.replay.as_mut()) {
             replay.facts.clone_from(facts);
         }
-        let prepared = runner.prepare(&plan, Seeds::fixed(Seeds::REPEATED)).map_err(SynthesisRunError::Problems)?;
+        let prepared = runner.prepare(&plan, Seeds::fixed(Seeds::REPEATED))?;
         *facts = prepared.plan().jobs.iter().find_map(|job| job.replay.as_ref()?.facts.clone());
         let completed = prepared.run(&RunOptions::default(), control, &mut NullObserver);
-        let run: Run = completed.map_err(|error| SynthesisRunError::Failed(error.0))?.run;
+        let run: Run = completed?.run;
         Ok(load_latency(&run))
     }
 

@@ -7,7 +7,7 @@ use trace::{
     Characterizer, TraceEnd, TraceFormat, TraceInfo, TraceInput, TraceProfile, TraceRequest, TraceWriter,
     TraceWriterOptions,
 };
-use units::grouped;
+use units::{Problem, grouped};
 use workload::{StreamStep, TraceBytes, TraceStream};
 
 use super::{TraceLoad, TraceWindow};
@@ -44,7 +44,7 @@ pub fn read_trace(
     name: &str,
     traces: &dyn TraceFiles,
     mut on_piece: impl FnMut(u64) -> bool,
-) -> Result<Option<ReadTrace>, String> {
+) -> Result<Option<ReadTrace>, Problem> {
     let mut reader = PieceReader::open(name, traces)?;
     let mut characterizer = Characterizer::new();
     let (mut requests, mut count) = (Vec::new(), 0);
@@ -77,7 +77,7 @@ impl TracePart {
     /// # Errors
     ///
     /// Fails as [`read_trace`].
-    pub fn read(name: &str, window: TraceWindow, traces: Arc<dyn TraceFiles>) -> Result<(Self, TraceLoad), String> {
+    pub fn read(name: &str, window: TraceWindow, traces: Arc<dyn TraceFiles>) -> Result<(Self, TraceLoad), Problem> {
         let mut reader = PieceReader::open(name, &*traces)?;
         let mut load = TraceLoad::new(window);
         let mut requests = Vec::new();
@@ -132,7 +132,7 @@ impl TracePart {
 }
 
 impl TraceFiles for TracePart {
-    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, String> {
+    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, Problem> {
         match &self.bytes {
             Some(bytes) if path == self.part => Ok(Box::new(PartBytes { bytes: Arc::clone(bytes), at: 0 })),
             _ => self.traces.open(path),
@@ -147,7 +147,7 @@ struct PartBytes {
 }
 
 impl TraceBytes for PartBytes {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, String> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Problem> {
         let rest = &self.bytes[self.at..];
         let count = rest.len().min(buffer.len());
         buffer[..count].copy_from_slice(&rest[..count]);
@@ -164,13 +164,13 @@ struct PieceReader {
 }
 
 impl PieceReader {
-    fn open(name: &str, traces: &dyn TraceFiles) -> Result<Self, String> {
+    fn open(name: &str, traces: &dyn TraceFiles) -> Result<Self, Problem> {
         let stream = TraceStream::open(name, traces.open(name)?)?;
         Ok(Self { stream, damage: Vec::new(), end: None })
     }
 
     /// Appends requests; `false` if there are no more.
-    fn next(&mut self, requests: &mut Vec<TraceRequest>) -> Result<bool, String> {
+    fn next(&mut self, requests: &mut Vec<TraceRequest>) -> Result<bool, Problem> {
         while self.end.is_none() {
             match self.stream.next(requests)? {
                 StreamStep::Requests => return Ok(true),

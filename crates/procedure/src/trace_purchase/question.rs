@@ -7,7 +7,7 @@ use plan::Need;
 use plan::replay::{ReplayBounds, ReplayResult, ReplayTrial};
 use report::plan::{PlannedPart, PlannedTrace, TracePlanReport};
 use runner::{RunControl, Runner, TraceFiles};
-use units::{Bytes, Nanos};
+use units::{Bytes, Nanos, Problem, ProblemCode};
 use workload::scan_trace;
 
 use super::{ReadTrace, TraceHistory, TraceLoad, TracePart, TracePurchase, TraceReplayer, TraceWindow, read_trace};
@@ -48,7 +48,7 @@ impl PreparedTrace {
         (is_full, dependence): (bool, ReplayLoop),
         traces: Arc<dyn TraceFiles>,
         on_piece: impl FnMut(u64) -> bool,
-    ) -> Result<Option<Self>, String> {
+    ) -> Result<Option<Self>, Problem> {
         let Some(read) = read_trace(name, &*traces, on_piece)? else { return Ok(None) };
         let (series, first_ns) = (&read.profile.series, read.profile.totals.first_issue_ns);
         let busiest = (!is_full).then(|| TraceWindow::busiest(series, first_ns, TraceWindow::HOUR_NS)).flatten();
@@ -66,16 +66,14 @@ impl PreparedTrace {
             ..ReplayOptions::default()
         };
         // The part in memory has neither the damage nor the end of the trace.
-        let explained = |error: String| match (error.split_once("\nhelp: "), read.notes.as_slice()) {
-            (Some((what, remedy)), notes @ [_, ..]) => format!("{what}, {}\nhelp: {remedy}", notes.join(", ")),
-            _ => error,
+        let explained = |problem: Problem| match read.notes.as_slice() {
+            [] => problem,
+            notes => Problem { what: format!("{}, {}", problem.what, notes.join(", ")), ..problem },
         };
         let facts = scan_trace(&options, part.open(part.name())?).map_err(explained)?;
         if dependence == ReplayLoop::Closed && !read.format.has_service_times() {
-            return Err(format!(
-                "{name}: its format has no completions, from which a closed loop would follow\nhelp: replay it as an \
-                 open loop"
-            ));
+            let what = format!("{name}: its format has no completions, from which a closed loop would follow");
+            return Err(Problem::error(ProblemCode::Trace, what).help("replay it as an open loop"));
         }
         options.facts = Some(facts);
         Ok(Some(Self { read, part: Arc::new(part), load, options, history }))

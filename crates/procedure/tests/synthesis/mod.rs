@@ -4,6 +4,7 @@
 mod loads;
 
 use std::sync::Arc;
+use units::{Problem, ProblemCode};
 
 use procedure::synthesis::JobFile;
 use runner::Uninterrupted;
@@ -58,7 +59,7 @@ fn synthesized(requests: &[TraceRequest]) -> Result<Synthesis, SynthesisError> {
 fn compared(name: &str, requests: Option<&[TraceRequest]>, mut synthesis: Synthesis) -> JobComparison {
     let bytes = requests.map(|requests| ("t".to_owned(), encoded(requests).into()));
     let runner = model().with_traces(Arc::new(MemoryTraces(bytes.into_iter().collect())));
-    let path = requests.map(|_| "t").ok_or_else(|| "not asked for".to_owned());
+    let path = requests.map(|_| "t").ok_or_else(|| Problem::error(ProblemCode::Trace, "not asked for"));
     let file = JobFile { job: &synthesis.job, name: "t.fio" };
     let done = file.compare(&synthesis.text, path, &mut synthesis.report, &runner, &Uninterrupted);
     done.unwrap_or_else(|error| panic!("{name}: {error:?}\n{}", synthesis.text));
@@ -357,7 +358,7 @@ fn extreme_traces_have_jobs() {
     ];
     let mut texts = Vec::new();
     for (name, requests) in &all {
-        let synthesis = synthesized(requests).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let synthesis = synthesized(requests).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         texts.push(synthesis.text.clone());
         compared(name, None, synthesis);
     }

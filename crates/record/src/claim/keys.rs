@@ -1,5 +1,7 @@
 //! Keys of claims: Fathom's own, and columns of `iostat -x`.
 
+use units::{Problem, ProblemCode};
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ClaimKey {
     /// Operations per second.
@@ -106,7 +108,9 @@ const COLUMNS: &[(&str, ClaimKey, &str)] = &[
 
 impl ClaimKey {
     /// Returns the key with a name, or a suggestion.
-    pub(super) fn named(name: &str) -> Result<NamedKey, String> {
+    pub(super) fn named(name: &str) -> Result<NamedKey, Problem> {
+        let unknown =
+            |help: String| Problem::error(ProblemCode::Claim, format!("`{name}` is not a key of claims")).help(help);
         let lower = name.to_ascii_lowercase();
         if let Some((key, _)) = NAMES.iter().find(|(_, names)| names.contains(&lower.as_str())) {
             return Ok(NamedKey { key: *key, bare: None });
@@ -120,15 +124,15 @@ impl ClaimKey {
                 digits.parse().ok().filter(|percent| plain && (0.0..100.0).contains(percent) && *percent > 0.0);
             return percent
                 .map(|percent| NamedKey { key: Self::Percentile(percent), bare: None })
-                .ok_or_else(|| "name a percentile below 100: `p99`, `p99.9`".to_owned());
+                .ok_or_else(|| unknown("name a percentile below 100: `p99`, `p99.9`".to_owned()));
         }
         if ["volume", "machine", "instance", "size", "provider", "region", "disk"].contains(&lower.as_str()) {
             let example = "`--volume aws/gp3,size=500GiB,machine=m5.large`";
-            return Err(format!("name the volume beside the claim, with its size and machine: {example}"));
+            return Err(unknown(format!("name the volume beside the claim, with its size and machine: {example}")));
         }
         let columns = COLUMNS.iter().map(|(column, _, _)| *column);
         let words = NAMES.iter().flat_map(|(_, names)| names.iter().copied()).chain(columns);
-        Err(match units::closest(&lower, words) {
+        Err(unknown(match units::closest(&lower, words) {
             Some(near) => format!("did you mean `{near}`?"),
             None => {
                 let names: Vec<&str> = NAMES.iter().map(|(_, names)| names[0]).collect();
@@ -137,7 +141,7 @@ impl ClaimKey {
                     names.join(", ")
                 )
             }
-        })
+        }))
     }
 
     /// Returns the printed name.

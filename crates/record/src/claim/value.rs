@@ -2,6 +2,8 @@
 
 use super::keys::{ClaimColumn, NamedKey};
 use super::{ClaimKey, Claimed};
+use units::{Problem, ProblemCode};
+
 use crate::FigureQuantity;
 
 /// A parsed value.
@@ -10,9 +12,6 @@ pub(super) enum ClaimValue {
     Number(Claimed),
     Word(&'static str),
 }
-
-/// A message and a remedy.
-type ValueError = (String, String);
 
 /// fio's names of `rw`.
 const RW: &[(&str, &str)] = &[
@@ -107,7 +106,7 @@ const REQUEST: &[(&str, ClaimUnit)] = &[
 ];
 
 /// Parses the value of a key; `span` is its column and length.
-pub(super) fn read(named: NamedKey, text: &str, span: (usize, usize)) -> Result<ClaimValue, ValueError> {
+pub(super) fn read(named: NamedKey, text: &str, span: (usize, usize)) -> Result<ClaimValue, Problem> {
     let key = named.key;
     if key == ClaimKey::Rw {
         let known = RW.iter().find(|(name, _)| *name == text.to_ascii_lowercase());
@@ -117,13 +116,14 @@ pub(super) fn read(named: NamedKey, text: &str, span: (usize, usize)) -> Result<
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "write `read`, `randread`, `randrw`, …".to_owned(),
             };
-            (format!("`{text}` is no pattern of fio's"), remedy)
+            Problem::error(ProblemCode::Claim, format!("`{text}` is no pattern of fio's")).help(remedy)
         });
     }
     let (approximate, body) = text.strip_prefix('~').map_or((false, text), |rest| (true, rest.trim_start()));
     let (min, max) = range(named, body)?;
     if min.value > max.value {
-        return Err((format!("the range `{text}` ends before it begins"), "write the lesser value first".to_owned()));
+        return Err(Problem::error(ProblemCode::Claim, format!("the range `{text}` ends before it begins"))
+            .help("write the lesser value first"));
     }
     check(key, text, min, max)?;
     let exact = matches!(key, ClaimKey::Depth | ClaimKey::Jobs | ClaimKey::BlockSize | ClaimKey::Vcpus) && !approximate;
@@ -148,7 +148,7 @@ struct ClaimNumber {
 }
 
 /// Parses a value, or two separated by `-` or `..`; the unit of the second also applies to a first without one.
-fn range(named: NamedKey, text: &str) -> Result<(ClaimNumber, ClaimNumber), ValueError> {
+fn range(named: NamedKey, text: &str) -> Result<(ClaimNumber, ClaimNumber), Problem> {
     let parts = text.split_once("..").or_else(|| text.split_once(['-', '–']));
     let Some((first, second)) = parts.map(|(first, second)| (first.trim(), second.trim())) else {
         return number(named, text, text).map(|number| (number, number));
@@ -159,7 +159,7 @@ fn range(named: NamedKey, text: &str) -> Result<(ClaimNumber, ClaimNumber), Valu
     Ok((number(named, &first, text)?, number(named, second, text)?))
 }
 
-fn number(named: NamedKey, text: &str, whole: &str) -> Result<ClaimNumber, ValueError> {
+fn number(named: NamedKey, text: &str, whole: &str) -> Result<ClaimNumber, Problem> {
     let key = named.key;
     let (units, example) = units_of(key);
     let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | '_')).unwrap_or(text.len());
@@ -170,14 +170,19 @@ fn number(named: NamedKey, text: &str, whole: &str) -> Result<ClaimNumber, Value
         Some((whole, rest)) if rest.len() != 3 => format!("{whole}.{rest}"),
         Some(_) => {
             let remedy = "write numbers without commas in them: `10000`, `2.7ms`";
-            return Err((format!("`{whole}` may be a decimal number, or one of thousands"), remedy.to_owned()));
+            return Err(Problem::error(
+                ProblemCode::Claim,
+                format!("`{whole}` may be a decimal number, or one of thousands"),
+            )
+            .help(remedy));
         }
         None => digits.clone(),
     };
     let readable = digits.starts_with(|c: char| c.is_ascii_digit()) && !digits.ends_with('.');
     let value: Option<f64> = digits.parse().ok().filter(|value: &f64| readable && *value < 1e15);
     let Some(value) = value else {
-        return Err((format!("`{whole}` is not a number"), format!("write it as `{example}`")));
+        return Err(Problem::error(ProblemCode::Claim, format!("`{whole}` is not a number"))
+            .help(format!("write it as `{example}`")));
     };
     let bare = match key {
         ClaimKey::Bandwidth | ClaimKey::Column(ClaimColumn::ReadBytes | ClaimColumn::WriteBytes) => {
@@ -216,7 +221,7 @@ fn units_of(key: ClaimKey) -> (&'static [(&'static str, ClaimUnit)], &'static st
     }
 }
 
-fn unknown_unit(key: ClaimKey, digits: &str, unit: &str, example: &str) -> ValueError {
+fn unknown_unit(key: ClaimKey, digits: &str, unit: &str, example: &str) -> Problem {
     let message = if unit.is_empty() {
         format!("`{digits}` has no unit")
     } else {
@@ -233,22 +238,25 @@ fn unknown_unit(key: ClaimKey, digits: &str, unit: &str, example: &str) -> Value
         (ClaimKey::Latency | ClaimKey::Percentile(_), "") => format!("write `{digits}ms` or `{digits}us`"),
         _ => format!("write it as `{example}`"),
     };
-    (message, remedy)
+    Problem::error(ProblemCode::Claim, message).help(remedy)
 }
 
 /// Rejects impossible values.
-fn check(key: ClaimKey, text: &str, min: ClaimNumber, max: ClaimNumber) -> Result<(), ValueError> {
+fn check(key: ClaimKey, text: &str, min: ClaimNumber, max: ClaimNumber) -> Result<(), Problem> {
     let whole = matches!(key, ClaimKey::Jobs | ClaimKey::Vcpus | ClaimKey::BlockSize);
     // Columns of iostat are zero for kinds of requests that did not occur.
     let may_be_zero = key == ClaimKey::ReadShare || matches!(key, ClaimKey::Column(_));
     if min.value <= 0.0 && !may_be_zero {
-        return Err((format!("`{}` of nothing says nothing", key.name()), "leave it out".to_owned()));
+        return Err(Problem::error(ProblemCode::Claim, format!("`{}` of nothing says nothing", key.name()))
+            .help("leave it out"));
     }
     if key == ClaimKey::ReadShare && max.value > 1.0 {
-        return Err((format!("`{text}` is more than all of it"), "write a share as `70%` or `0.7`".to_owned()));
+        return Err(Problem::error(ProblemCode::Claim, format!("`{text}` is more than all of it"))
+            .help("write a share as `70%` or `0.7`"));
     }
     if whole && (min.value.fract() != 0.0 || max.value.fract() != 0.0) {
-        return Err((format!("`{text}` is not whole"), format!("`{}` counts: write a whole number", key.name())));
+        return Err(Problem::error(ProblemCode::Claim, format!("`{text}` is not whole"))
+            .help(format!("`{}` counts: write a whole number", key.name())));
     }
     Ok(())
 }

@@ -6,10 +6,11 @@ mod pattern;
 
 use super::stated::{self, StatedLoad, mean_of, result};
 use super::text::InputText;
-use super::{InputError, InputResult, of_run};
+use super::{InputResult, of_run};
 use crate::{DataKind, JobResult, LatencyStats, Note};
 use formats::{BenchFormat, FORMATS, Role};
 use pattern::Field;
+use units::Problem;
 
 /// Reports whether a text contains such results.
 pub(super) fn is_in(text: &InputText) -> bool {
@@ -17,7 +18,7 @@ pub(super) fn is_in(text: &InputText) -> bool {
 }
 
 /// Reads all results as jobs that ran one after the other.
-pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
+pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     let (mut results, mut notes) = results(text);
     results.sort_by_key(|result| result.line);
     let line = results.first().map_or(0, |result| result.line);

@@ -1,9 +1,10 @@
 //! Divides counters of several hosts that stand in one text, each line behind the name of its host, as `pdsh` prints them.
 
 use std::collections::BTreeMap;
+use units::Problem;
 
 use super::text::InputText;
-use super::{Input, InputError, InputResult, InputResults, TABLES};
+use super::{Input, InputResult, InputResults, TABLES};
 use crate::Note;
 
 /// Lines of one host, without its name.
@@ -18,8 +19,8 @@ struct HostLines<'a> {
 pub(super) fn read(
     name: &str,
     bytes: &[u8],
-    read: impl Fn(&str, &[u8]) -> Result<InputResults, InputError>,
-) -> Option<Result<InputResults, InputError>> {
+    read: impl Fn(&str, &[u8]) -> Result<InputResults, Problem>,
+) -> Option<Result<InputResults, Problem>> {
     let whole = str::from_utf8(bytes).ok()?;
     let mut results = InputResults::default();
     for (host, part) in divided(name, whole)? {
@@ -32,7 +33,7 @@ pub(super) fn read(
             *line = place(*line);
             of_host(input, host, |line| place(line as usize) as u32);
         }
-        for error in &mut found.unreadable {
+        for error in found.unreadable.iter_mut().filter_map(|problem| problem.place.as_mut()) {
             error.line = place(error.line);
         }
         results.parts.append(&mut found.parts);

@@ -1,9 +1,11 @@
 //! Reads the summary of dbench, a benchmark of Kubernetes volumes by runs of fio, one after the other.
 
+use super::InputResult;
 use super::normal::figures::{count, rate};
 use super::stated::{StatedLoad, input, result};
 use super::text::InputText;
-use super::{InputError, InputResult};
+use units::Problem;
+
 use crate::{DataKind, JobResult, LatencyStats};
 
 /// Reports whether a line is the title of a summary.
@@ -60,7 +62,7 @@ fn take(jobs: &mut Vec<JobResult>, line: &str) {
 }
 
 /// Reads all summaries.
-pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
+pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     let mut summaries: Vec<(usize, Vec<JobResult>)> = Vec::new();
     for (index, line) in text.whole_lines() {
         if is_title(line) {

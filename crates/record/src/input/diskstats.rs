@@ -6,12 +6,13 @@
 //! `/proc/stat` may stand beside those of devices.
 
 use std::ops::Range;
+use units::Problem;
 
 use super::counters::CounterSeries;
 use super::iostat::{BlockTitles, CounterFormat, Iostat, IostatCpu, series};
 use super::stated::{StatedDisk, of_disks};
 use super::text::{InputText, line_number};
-use super::{DEVICES_MAX, InputError, InputResult, blocks, of_run};
+use super::{DEVICES_MAX, InputResult, blocks, of_run};
 use crate::{DiskCounters, Run};
 
 /// Remedy for an unreadable series.
@@ -24,7 +25,7 @@ pub(super) fn is_in(text: &InputText) -> bool {
 }
 
 /// Reads all series; of a single copy without a time, what was counted since boot.
-pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
+pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     if let Some(run) = single_copy(text) {
         return Ok(vec![InputResult { line: 1, input: of_run(run) }]);
     }
@@ -50,7 +51,7 @@ fn single_copy(text: &InputText) -> Option<Run> {
     Some(of_disks("diskstats", disks.into_iter(), &notes)).filter(|run| !run.jobs.is_empty())
 }
 
-fn all_series(text: &InputText) -> Result<Vec<Iostat>, InputError> {
+fn all_series(text: &InputText) -> Result<Vec<Iostat>, Problem> {
     let titles = BlockTitles::of(text);
     let is_title = |line: &str| line.starts_with(HOST) || is_text(line.trim()) && titles.has(line);
     let lines_with = |is: &dyn Fn(&str) -> bool| -> Vec<usize> {
@@ -60,7 +61,7 @@ fn all_series(text: &InputText) -> Result<Vec<Iostat>, InputError> {
     series(&lines_with(&is_title), &copies, text.len()).into_iter().map(|lines| one_series(text, lines)).collect()
 }
 
-fn one_series(text: &InputText, lines: Range<usize>) -> Result<Iostat, InputError> {
+fn one_series(text: &InputText, lines: Range<usize>) -> Result<Iostat, Problem> {
     let mut reader = DiskstatsReader::default();
     let (ordered, left_out) = below_times(text.whole_lines().skip(lines.start).take(lines.len()).collect());
     for (index, line) in ordered {
@@ -140,7 +141,7 @@ struct DiskstatsReader {
 }
 
 impl DiskstatsReader {
-    fn line(&mut self, text: &InputText, index: usize, line: &str) -> Result<(), InputError> {
+    fn line(&mut self, text: &InputText, index: usize, line: &str) -> Result<(), Problem> {
         let line = line.trim();
         let word = line.split_ascii_whitespace().next().unwrap_or_default();
         if let Some(comment) = line.strip_prefix('#') {
@@ -172,7 +173,7 @@ impl DiskstatsReader {
         }
     }
 
-    fn begin_sample(&mut self, text: &InputText, index: usize, now_ns: u64) -> Result<(), InputError> {
+    fn begin_sample(&mut self, text: &InputText, index: usize, now_ns: u64) -> Result<(), Problem> {
         let line = text.line(index).trim();
         if self.series.now_ns.is_some_and(|before| now_ns <= before) {
             return Err(text.error(index, line, "this time is not after the one before", REMEDY));
@@ -181,7 +182,7 @@ impl DiskstatsReader {
         Ok(())
     }
 
-    fn device(&mut self, text: &InputText, index: usize, device: &DeviceLine<'_>) -> Result<(), InputError> {
+    fn device(&mut self, text: &InputText, index: usize, device: &DeviceLine<'_>) -> Result<(), Problem> {
         if self.series.now_ns.is_none() {
             let what = "this copy of /proc/diskstats has no time above it";
             return Err(text.error(index, text.line(index).trim(), what, REMEDY));

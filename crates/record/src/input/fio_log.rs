@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use meter::LogKind;
-use units::Nanos;
+use units::{Nanos, Problem};
 
+use super::Input;
 use super::stated::{StatedLoad, input, result};
 use super::text::InputText;
-use super::{Input, InputError};
 use crate::measured::{IntervalRecord, SeriesRecord};
 use crate::{DataKind, DirectionResult, LatencyStats};
 
@@ -82,7 +82,7 @@ pub(super) fn is_in(text: &InputText) -> bool {
     is_plain && times.is_sorted() && (is_named || lines().all(|line| line.contains(", ")))
 }
 
-pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
+pub(super) fn read(text: &InputText) -> Result<Input, Problem> {
     let Some((job, kind)) = of_name(text.name()) else {
         let what = "this is a log of fio over time, and only the name of its file tells of what";
         let remedy =
@@ -320,7 +320,7 @@ impl Times {
 }
 
 /// Reads a log of histograms (`write_hist_log`): time, kind, size, and the counts of all classes.
-fn histogram(text: &InputText, job: &str) -> Result<Input, InputError> {
+fn histogram(text: &InputText, job: &str) -> Result<Input, Problem> {
     let mut made = result(job, 0, 0, &StatedLoad::default());
     let mut times: BTreeMap<DataKind, (Times, u64)> = BTreeMap::new();
     let (mut lines, mut notes) = (Vec::new(), Vec::new());

@@ -1,10 +1,12 @@
 //! Recognizes output of other programs and suggests remedies.
 
+use units::Problem;
+
+use super::MAKE;
 use super::text::InputText;
-use super::{InputError, MAKE};
 
 /// Returns an error that guesses the program which wrote a text.
-pub(super) fn refuse(text: &InputText) -> InputError {
+pub(super) fn refuse(text: &InputText) -> Problem {
     let all = || text.lines().enumerate().filter_map(|(index, line)| Some((index, known(line.trim())?)));
     // A job file or a command may stand above what came out of it.
     let found = all().find(|(_, reason)| ![JOB_FILE, COMMAND].contains(reason)).or_else(|| all().next());

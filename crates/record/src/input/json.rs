@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::Value;
+use units::{Problem, ProblemCode};
 
 use super::text::{InputText, json_error};
-use super::{Input, InputError, MAKE, few_devices, iostat, measurable, of_run, spdk_counters};
+use super::{Input, MAKE, few_devices, iostat, measurable, of_run, spdk_counters};
 use crate::{Note, ReadError, Run, fio, store};
 
 /// A document in a text.
@@ -92,7 +93,7 @@ fn kind_of(document: &str) -> JsonKind {
 }
 
 /// Reads a document: one input, or the runs of a series of repeats.
-pub(super) fn read(text: &InputText, document: JsonInput) -> Result<Vec<Input>, InputError> {
+pub(super) fn read(text: &InputText, document: JsonInput) -> Result<Vec<Input>, Problem> {
     let body = &text.whole[text.start_of(document.line)..text.start_of(document.end)];
     let body =
         if matches!(document.kind, JsonKind::Record | JsonKind::Repeats) { without_messages(body) } else { body };
@@ -111,7 +112,7 @@ fn without_messages(body: &str) -> &str {
     if body[end..].lines().all(is_message) { &body[..end] } else { body }
 }
 
-fn one(text: &InputText, document: JsonInput, body: &str) -> Result<Input, InputError> {
+fn one(text: &InputText, document: JsonInput, body: &str) -> Result<Input, Problem> {
     match document.kind {
         JsonKind::Fio => {
             let run = fio::from_document(body).map_err(|error| json_error(text, document.lines(), &error, FIO))?;
@@ -146,7 +147,7 @@ struct JsonSeries {
 /// Supported version of that document.
 const REPEATS: u32 = 1;
 
-fn repeats(text: &InputText, document: JsonInput, body: &str) -> Result<Vec<Input>, InputError> {
+fn repeats(text: &InputText, document: JsonInput, body: &str) -> Result<Vec<Input>, Problem> {
     let read: JsonRepeats =
         serde_json::from_str(body.trim_end()).map_err(|error| json_error(text, document.lines(), &error, REPEATED))?;
     if read.fathom_repeats > REPEATS {
@@ -172,17 +173,18 @@ const FIO: &str = "run fio again with `--output-format=json --output=FILE`";
 const REPEATED: &str = "make a new one: `fathom run JOB --repeat 3 -o FILE.json`";
 const RECORD: &str = "make a new record: `fathom run JOB -o FILE.json`";
 
-fn record(text: &InputText, document: JsonInput, body: &str) -> Result<Run, InputError> {
+fn record(text: &InputText, document: JsonInput, body: &str) -> Result<Run, Problem> {
     store::from_json(body.trim_end()).map_err(|error| match error {
         ReadError::Malformed(error) => json_error(text, document.lines(), &error, RECORD),
         error @ ReadError::TooNew { .. } => {
-            text.error(document.line, "", error.to_string(), "read it with the program that wrote it")
+            let problem = text.error(document.line, "", error.to_string(), "use a newer fathom");
+            Problem { code: ProblemCode::TooNew, ..problem }
         }
         error => text.error(document.line, "", error.to_string(), RECORD),
     })
 }
 
-fn unknown(text: &InputText, document: JsonInput, body: &str) -> InputError {
+fn unknown(text: &InputText, document: JsonInput, body: &str) -> Problem {
     let value = match serde_json::from_str::<Value>(body.trim_end()) {
         Ok(value) => value,
         Err(error) if error.to_string().starts_with("trailing characters") => {

@@ -2,7 +2,9 @@
 
 use super::stated::{StatedLoad, input, result};
 use super::text::InputText;
-use super::{Input, InputError, InputResult};
+use super::{Input, InputResult};
+use units::Problem;
+
 use crate::{DataKind, JobResult, LatencyStats};
 
 /// Reports whether a text contains a summary.
@@ -54,7 +56,7 @@ struct KbenchSummary {
 }
 
 /// Reads all summaries, each of a call of its own.
-pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
+pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     let mut summaries = vec![KbenchSummary::default()];
     for (index, line) in text.whole_lines() {
         let line = line.trim().trim_start_matches(['#', ' ']);
@@ -79,7 +81,7 @@ pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
 }
 
 impl KbenchSummary {
-    fn take(&mut self, text: &InputText, index: usize, line: &str) -> Result<(), InputError> {
+    fn take(&mut self, text: &InputText, index: usize, line: &str) -> Result<(), Problem> {
         if let Some(of) = line.strip_prefix("For:") {
             self.volumes = of.split(" vs ").map(|name| name.trim().to_owned()).collect();
             return Ok(());

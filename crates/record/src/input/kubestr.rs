@@ -1,8 +1,10 @@
 //! Reads the results of kubestr, which runs fio on Kubernetes volumes and prints its own summary of each job.
 
+use super::InputResult;
 use super::stated::{StatedLoad, input, result};
 use super::text::InputText;
-use super::{InputError, InputResult};
+use units::Problem;
+
 use crate::{DataKind, JobResult, LatencyStats, fio};
 
 const JOB: &str = "JobName:";
@@ -32,7 +34,7 @@ fn load(line: &str) -> Option<StatedLoad> {
 }
 
 /// Reads all jobs, which ran one after the other.
-pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
+pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     let mut jobs: Vec<JobResult> = Vec::new();
     let (mut name, mut of_job, mut kind, mut is_new) = ("", StatedLoad::default(), None, false);
     let mut first = None;

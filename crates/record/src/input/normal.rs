@@ -15,8 +15,8 @@ pub(super) mod syncs;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::json;
 use super::text::{CUT_LINE, InputText, line_number};
-use super::{InputError, json};
 use super::{is_header, is_of_result, is_result};
 use crate::{
     DataKind, Declared, DiskUse, EstimatedLoad, JobResult, LatencyShares, Mixed, Note, Quote, RequestedRun, Run,
@@ -25,6 +25,7 @@ use crate::{
 use block::NormalBlock;
 use figures::{NormalLine, REMEDY};
 use header::NormalHeader;
+use units::{Problem, ProblemCode};
 
 /// Counts the results in a text.
 pub(super) fn results(text: &InputText) -> usize {
@@ -134,7 +135,7 @@ enum NormalSection {
 }
 
 /// Reads the run on some lines of a text, or the part of one server whose jobs are announced on other lines.
-pub(super) fn read(text: &InputText, announced: Range<usize>, lines: Range<usize>) -> Result<Run, InputError> {
+pub(super) fn read(text: &InputText, announced: Range<usize>, lines: Range<usize>) -> Result<Run, Problem> {
     let mut reader = NormalReader::default();
     for index in announced.take_while(|&index| !is_result(text.line(index).trim())).chain(lines.clone()) {
         let line = NormalLine::of(text, index);
@@ -155,7 +156,7 @@ pub(super) fn read(text: &InputText, announced: Range<usize>, lines: Range<usize
 }
 
 impl NormalReader {
-    fn line(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
+    fn line(&mut self, line: NormalLine<'_>) -> Result<(), Problem> {
         let text = line.text;
         if is_header(text) {
             // The mark of clones, on its own line, may be joined to this one.
@@ -189,7 +190,7 @@ impl NormalReader {
     }
 
     /// Notes a line whose figures are damaged.
-    fn leave_out(&mut self, line: NormalLine<'_>, error: &InputError) {
+    fn leave_out(&mut self, line: NormalLine<'_>, error: &Problem) {
         let job = self.blocks.last().filter(|_| self.section == NormalSection::Result);
         self.notes.push(Note {
             job: job.map(|block| block.result.name.clone()),
@@ -198,7 +199,7 @@ impl NormalReader {
         });
     }
 
-    fn section_line(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
+    fn section_line(&mut self, line: NormalLine<'_>) -> Result<(), Problem> {
         let text = line.text;
         match self.section {
             NormalSection::Head if text == "..." => {
@@ -294,7 +295,7 @@ impl NormalReader {
     }
 
     /// Adds what is missing of a report that is cut off to its notes. Refuses one without a complete result.
-    fn check_end(&mut self, text: &InputText, end: usize) -> Result<(), InputError> {
+    fn check_end(&mut self, text: &InputText, end: usize) -> Result<(), Problem> {
         /// Lines among which fio says why it failed.
         const LAST_LINES: usize = 20;
         let cut_off = |what: &str, remedy: &str| Err(text.cut_off(end, what, remedy));
@@ -305,7 +306,7 @@ impl NormalReader {
             if let Some(index) = failed {
                 let what = "fio ended with this error, without a result";
                 let error = text.error(index, text.line(index).trim(), what, "mend it, and run fio again");
-                return Err(InputError { is_cut_off: true, ..error });
+                return Err(Problem { code: ProblemCode::CutOff, ..error });
             }
             return cut_off("the output is cut off before the first result", REMEDY);
         }
@@ -367,7 +368,7 @@ impl NormalReader {
         Ok(())
     }
 
-    fn run(mut self, text: &InputText) -> Result<Run, InputError> {
+    fn run(mut self, text: &InputText) -> Result<Run, Problem> {
         let mut blocks = std::mem::take(&mut self.blocks);
         // The total over all servers repeats their results.
         let several = blocks.len() > 1;
@@ -444,7 +445,7 @@ impl NormalReader {
         mut block: NormalBlock,
         number: usize,
         results: &[(u32, String, u32)],
-    ) -> Result<JobResult, InputError> {
+    ) -> Result<JobResult, Problem> {
         let line = NormalLine::of(text, block.begins);
         let group = block.result.group;
         let of_group = |header: &&NormalHeader| header.group == group;

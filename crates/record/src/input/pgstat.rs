@@ -1,10 +1,12 @@
 //! Reads `pgstat -s io`, which prints what was added to PostgreSQL's `pg_stat_io` in each interval. The first row is what
 //! was counted before.
 
+use super::Input;
 use super::iostat::columns;
 use super::stated::{StatedLoad, input, mean_of, result};
 use super::text::InputText;
-use super::{Input, InputError};
+use units::Problem;
+
 use crate::DataKind;
 
 /// Returns the names of the columns; a time of day stands before them with `-t`.
@@ -31,7 +33,7 @@ fn row(line: &str, columns_count: usize) -> Option<PgstatRow> {
 }
 
 /// Reads the rows after the first one, or that alone.
-pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
+pub(super) fn read(text: &InputText) -> Result<Input, Problem> {
     const DAY_S: f64 = 86_400.0;
     let mut names: Vec<&str> = Vec::new();
     let mut rows: Vec<PgstatRow> = Vec::new();

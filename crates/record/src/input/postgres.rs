@@ -4,7 +4,9 @@
 use super::iostat::{BlockTitles, series};
 use super::stated::{StatedLoad, input, mean_of, result};
 use super::text::InputText;
-use super::{Input, InputError, InputResult};
+use super::{Input, InputResult};
+use units::Problem;
+
 use crate::{DataKind, JobResult};
 
 const REMEDY: &str = "make it with `psql --csv -c 'SELECT * FROM pg_stat_io'`";
@@ -111,7 +113,7 @@ fn tables(text: &InputText) -> Vec<PostgresTable> {
 
 /// Reads all tables, and leaves out idle servers. Several are of one server at different times, unless counts fall from one
 /// to the next.
-pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
+pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     let tables: Vec<PostgresTable> = tables(text).into_iter().filter(PostgresTable::is_of_io).collect();
     if tables.is_empty() {
         return Err(text.cut_off(text.len(), "there is no row of `pg_stat_io` in it", REMEDY));

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use units::Nanos;
+use units::{Nanos, Problem};
 
 use super::counters::{CounterSeries, of_increase};
 use super::iostat::{CounterFormat, Iostat, IostatDevice, IostatReport};
 use super::stated::{StatedDisk, StatedLoad, input, of_disks, result};
 use super::text::{InputText, line_number};
-use super::{Input, InputError, of_run};
+use super::{Input, of_run};
 use crate::{DataKind, DiskCounters, EtcdSyncs, JobResult, LatencyStats};
 
 /// Reports whether a text contains metrics of storage.
@@ -65,7 +65,7 @@ impl<'a> Sample<'a> {
     }
 }
 
-pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
+pub(super) fn read(text: &InputText) -> Result<Input, Problem> {
     if text.lines().any(|line| Sample::parse(line).is_some_and(|sample| sample.is_of_disk())) {
         return disks(text);
     }
@@ -117,7 +117,7 @@ impl Scrape {
     }
 }
 
-fn disks(text: &InputText) -> Result<Input, InputError> {
+fn disks(text: &InputText) -> Result<Input, Problem> {
     // A scrape begins where a metric of a device is repeated.
     let mut scrapes = vec![Scrape::default()];
     for (index, line) in text.whole_lines() {
@@ -243,7 +243,7 @@ impl TimeHistogram {
     }
 }
 
-fn histograms(text: &InputText) -> Result<Input, InputError> {
+fn histograms(text: &InputText) -> Result<Input, Problem> {
     let mut all: BTreeMap<(String, String), TimeHistogram> = BTreeMap::new();
     for (_, line) in text.whole_lines() {
         let Some(sample) = Sample::parse(line) else { continue };

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use units::significant;
+use units::{Problem, significant};
 
-use super::InputError;
 use super::iostat::{BlockTitles, CounterFormat, Iostat, IostatDevice, IostatReport, columns, pretty, take_banner};
 use super::text::{CUT_LINE, InputText, is_elision, line_number};
 
@@ -118,7 +117,7 @@ struct SarReader {
     is_titled: bool,
 }
 
-pub(super) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError> {
+pub(super) fn read(text: &InputText) -> Result<Vec<Iostat>, Problem> {
     let titles = BlockTitles::of(text);
     let mut reader = SarReader::default();
     reader.iostat.format = CounterFormat::Sar;
@@ -204,7 +203,7 @@ impl SarReader {
     }
 
     /// Takes a row; `false` for a line that is none.
-    fn row(&mut self, text: &InputText, index: usize, line: &str) -> Result<bool, InputError> {
+    fn row(&mut self, text: &InputText, index: usize, line: &str) -> Result<bool, Problem> {
         let Some(head) = &mut self.head else { return Ok(false) };
         let Some(row) = head.row(line) else { return Ok(false) };
         if row.values.len() != head.names.len() {

@@ -1,8 +1,8 @@
 //! The servers of fio's client, whose results are one run: they ran at the same time.
 
 use std::ops::Range;
+use units::Problem;
 
-use super::InputError;
 use crate::{Run, RunOutcome};
 
 /// A run on some lines, with the line of the total over all servers that it is a part of.
@@ -52,8 +52,8 @@ impl ServerRuns {
     pub(super) fn push(
         &mut self,
         (lines, total): ServerLines,
-        run: Result<Run, InputError>,
-    ) -> Vec<(usize, Result<Run, InputError>)> {
+        run: Result<Run, Problem>,
+    ) -> Vec<(usize, Result<Run, Problem>)> {
         let is_other = self.joined.as_ref().is_some_and(|joined| total != Some(joined.total_line));
         let finished = if is_other { self.finish() } else { None };
         let mut complete: Vec<_> = finished.into_iter().map(|(line, run)| (line, Ok(run))).collect();

@@ -3,7 +3,9 @@
 use super::iostat::columns;
 use super::stated::{StatedLoad, input, result};
 use super::text::{CUT_LINE, InputText};
-use super::{Input, InputError, InputResult};
+use super::{Input, InputResult};
+use units::Problem;
+
 use crate::{DataKind, LatencyStats};
 
 const REMEDY: &str = "give the whole table, from `Device Information` on";
@@ -112,7 +114,7 @@ struct SpdkTable {
 }
 
 /// Reads all tables, each of a call of its own.
-pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
+pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     let mut tables = vec![SpdkTable::default()];
     // What is said of the load since the last table, which the next one has.
     let (mut load, mut is_of_table) = (SpdkLoad::default(), false);
@@ -190,7 +192,7 @@ fn percentile(line: &str) -> Option<(f64, u64)> {
     Some((percent.trim().parse().ok()?, (us * 1e3).round() as u64))
 }
 
-fn row(text: &InputText, index: usize, names: &[String], load: &SpdkLoad) -> Result<Option<SpdkRow>, InputError> {
+fn row(text: &InputText, index: usize, names: &[String], load: &SpdkLoad) -> Result<Option<SpdkRow>, Problem> {
     let line = text.line(index).trim_start_matches('#');
     let Some((name, values)) = line.rsplit_once(": ").filter(|(name, _)| !name.trim().is_empty()) else {
         return Ok(None);

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::{Deserializer, Value};
+use units::Problem;
 
+use super::Input;
 use super::stated::{StatedLoad, input, mean_of, result};
 use super::text::{InputText, json_error};
-use super::{Input, InputError};
 use crate::{DataKind, JobResult};
 
 const REMEDY: &str = "give what `rpc.py bdev_get_iostat` prints, before and after the load";
@@ -69,7 +70,7 @@ fn of_answer(document: &Value) -> &Value {
 }
 
 /// Reads the documents on some lines: one copy of the counters, or several of a series.
-pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Input, InputError> {
+pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Input, Problem> {
     let body = &text.whole[text.start_of(lines.start)..text.start_of(lines.end)];
     let mut copies: Vec<SpdkCounters> = Vec::new();
     for document in Deserializer::from_str(body).into_iter::<Value>() {

@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use units::Problem;
 
-use super::InputError;
 use super::text::{CUT_LINE, InputText, Printed, line_number, printed};
 use crate::{
     CpuUseRecord, DataKind, Declared, DirectionResult, DiskUse, EstimatedLoad, JobResult, KeptLatencies, LatencyShares,
@@ -109,7 +109,7 @@ pub(super) fn is_total(line: &str) -> bool {
 }
 
 /// Reads the run on some lines.
-pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputError> {
+pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, Problem> {
     let mut run = Run { schema: SCHEMA, outcome: RunOutcome::Completed, ..Run::default() };
     for index in lines {
         let job = match TerseFields::of(text, index).and_then(|mut fields| fields.job(&mut run)) {
@@ -163,7 +163,7 @@ struct TerseFields<'a> {
 }
 
 impl<'a> TerseFields<'a> {
-    fn of(text: &'a InputText, index: usize) -> Result<Self, InputError> {
+    fn of(text: &'a InputText, index: usize) -> Result<Self, Problem> {
         let fields = fields(text.line(index));
         let count = fields.len();
         let layout = TerseLayout::of(&fields).filter(|layout| layout.is_whole(count));
@@ -179,7 +179,7 @@ impl<'a> TerseFields<'a> {
         Ok(Self { text, index, layout, fields: fields.into_iter() })
     }
 
-    fn next<T>(&mut self, read: impl Fn(&str) -> Option<T>) -> Result<T, InputError> {
+    fn next<T>(&mut self, read: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
         let field = self.fields.next().unwrap_or_default();
         read(field).ok_or_else(|| {
             let what = format!("`{field}` is not a figure that fio prints here");
@@ -187,19 +187,19 @@ impl<'a> TerseFields<'a> {
         })
     }
 
-    fn integer(&mut self) -> Result<u64, InputError> {
+    fn integer(&mut self) -> Result<u64, Problem> {
         self.next(|field| field.parse().ok())
     }
 
-    fn number(&mut self) -> Result<f64, InputError> {
+    fn number(&mut self) -> Result<f64, Problem> {
         self.next(number)
     }
 
-    fn percent(&mut self) -> Result<f64, InputError> {
+    fn percent(&mut self) -> Result<f64, Problem> {
         self.next(|field| number(field.strip_suffix('%')?))
     }
 
-    fn job(&mut self, run: &mut Run) -> Result<JobResult, InputError> {
+    fn job(&mut self, run: &mut Run) -> Result<JobResult, Problem> {
         self.fields.next();
         let version = if self.layout.head > 4 { self.fields.next().unwrap_or_default() } else { "" };
         run.tool = Tool { name: "fio".to_owned(), version: version.trim_start_matches("fio-").to_owned() };
@@ -248,7 +248,7 @@ impl<'a> TerseFields<'a> {
         Ok(job)
     }
 
-    fn direction(&mut self, kind: DataKind) -> Result<(DirectionResult, Vec<Quote>), InputError> {
+    fn direction(&mut self, kind: DataKind) -> Result<(DirectionResult, Vec<Quote>), Problem> {
         let (kib, kib_per_second, iops, runtime_ms) =
             (self.integer()?, self.integer()?, self.number()?, self.integer()?);
         let [submission, service] = [self.latency()?, self.latency()?];
@@ -302,7 +302,7 @@ impl<'a> TerseFields<'a> {
     }
 
     /// Reads minimum, maximum, mean and deviation, in microseconds.
-    fn latency(&mut self) -> Result<LatencyStats, InputError> {
+    fn latency(&mut self) -> Result<LatencyStats, Problem> {
         let [min, max, mean, stddev] = [self.number()?, self.number()?, self.number()?, self.number()?];
         let whole_ns = |us: f64| (us * 1e3).round() as u64;
         Ok(LatencyStats {
@@ -315,7 +315,7 @@ impl<'a> TerseFields<'a> {
     }
 
     /// Reads sampled bandwidth in KiB/s and sampled IOPS. Without a number of samples, both are empty.
-    fn samples(&mut self) -> Result<(SampleRecord, SampleRecord), InputError> {
+    fn samples(&mut self) -> Result<(SampleRecord, SampleRecord), Problem> {
         let [min, max] = [self.number()?, self.number()?];
         self.percent()?;
         let [mean, stddev] = [self.number()?, self.number()?];
@@ -327,7 +327,7 @@ impl<'a> TerseFields<'a> {
         Ok((bandwidth, SampleRecord { count: self.integer()?, min, max, mean, stddev }))
     }
 
-    fn shares<const N: usize>(&mut self) -> Result<[f64; N], InputError> {
+    fn shares<const N: usize>(&mut self) -> Result<[f64; N], Problem> {
         let mut shares = [0.0; N];
         for share in &mut shares {
             *share = self.percent()?;
@@ -336,7 +336,7 @@ impl<'a> TerseFields<'a> {
     }
 
     /// Reads devices, tolerated errors, and a description.
-    fn rest(&mut self, run: &mut Run, job: &mut JobResult) -> Result<(), InputError> {
+    fn rest(&mut self, run: &mut Run, job: &mut JobResult) -> Result<(), Problem> {
         let rest: Vec<&str> = self.fields.by_ref().collect();
         let mut rest = &rest[..];
         while rest.get(8).is_some_and(|util| util.ends_with('%')) {

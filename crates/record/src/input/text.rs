@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use serde_json::error::Category;
+use units::{Place, Problem, ProblemCode};
 
-use super::{InputError, MAKE, enclosed, is_header, is_of_result, is_result, prefix};
+use super::{MAKE, enclosed, is_header, is_of_result, is_result, prefix};
 
 /// Note on a truncated last line.
 pub(super) const CUT_LINE: &str = "the last line is cut off, and left out";
@@ -26,7 +27,7 @@ pub(super) struct InputText {
 
 impl InputText {
     /// Decodes a text; binary and empty input is refused.
-    pub(super) fn of(name: &str, bytes: &[u8]) -> Result<Self, InputError> {
+    pub(super) fn of(name: &str, bytes: &[u8]) -> Result<Self, Problem> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if let Some(error) = super::refuse_binary(name, bytes) {
             return Err(error);
@@ -129,7 +130,7 @@ impl InputText {
         part: &str,
         what: impl Into<String>,
         remedy: impl Into<String>,
-    ) -> InputError {
+    ) -> Problem {
         let line = self.line(index);
         let offset = (part.as_ptr() as usize).wrapping_sub(line.as_ptr() as usize);
         let inside = offset <= line.len() && line.is_char_boundary(offset);
@@ -138,10 +139,10 @@ impl InputText {
     }
 
     /// Returns an error at the last line before `end`, where a document was truncated.
-    pub(super) fn cut_off(&self, end: usize, what: impl Into<String>, remedy: impl Into<String>) -> InputError {
+    pub(super) fn cut_off(&self, end: usize, what: impl Into<String>, remedy: impl Into<String>) -> Problem {
         let last = (0..end.min(self.len())).rev().find(|&index| !self.line(index).trim().is_empty()).unwrap_or(0);
-        let error = self.error_at(last, self.line(last).chars().count() + 1, 0, what, remedy);
-        InputError { is_cut_off: true, ..error }
+        let problem = self.error_at(last, self.line(last).chars().count() + 1, 0, what, remedy);
+        Problem { code: ProblemCode::CutOff, ..problem }
     }
 
     /// Returns an error at a character of a line.
@@ -152,17 +153,15 @@ impl InputText {
         length: usize,
         what: impl Into<String>,
         remedy: impl Into<String>,
-    ) -> InputError {
-        InputError {
-            name: self.name.clone(),
+    ) -> Problem {
+        let place = Place {
+            source: self.name.as_str().into(),
             line: index + 1,
             column,
-            length: u32::try_from(length).unwrap_or(u32::MAX),
-            text: self.line(index).chars().take(SHOWN).collect(),
-            what: what.into(),
-            remedy: remedy.into(),
-            is_cut_off: false,
-        }
+            length,
+            text: self.line(index).chars().take(SHOWN).collect::<String>().into(),
+        };
+        Problem::error(ProblemCode::UnreadableInput, what).at(place).help(remedy)
     }
 }
 
@@ -396,7 +395,7 @@ pub(super) fn continues(before: &str, line: &str) -> bool {
 }
 
 /// Converts an error of the JSON parser in a document on some lines into an error with its place in the text.
-pub(super) fn json_error(text: &InputText, lines: Range<usize>, error: &serde_json::Error, remedy: &str) -> InputError {
+pub(super) fn json_error(text: &InputText, lines: Range<usize>, error: &serde_json::Error, remedy: &str) -> Problem {
     let message = error.to_string();
     let what = message.split(" at line ").next().unwrap_or(&message);
     match error.classify() {

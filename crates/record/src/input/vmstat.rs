@@ -2,12 +2,13 @@
 //! the times of `-t`, or from a command line above: `$ vmstat -d 5 3`.
 
 use std::ops::Range;
+use units::Problem;
 
 use super::counters::CounterSeries;
 use super::iostat::{BlockTitles, CounterFormat, Iostat, series};
 use super::stated::{StatedDisk, of_disks};
 use super::text::InputText;
-use super::{Input, InputError, InputResult, iostat::columns, of_run};
+use super::{Input, InputResult, iostat::columns, of_run};
 use crate::{DiskCounters, KindCounters};
 
 /// Reports whether a text contains a table of devices of `vmstat`.
@@ -56,7 +57,7 @@ fn interval_s(line: &str) -> Option<f64> {
 type VmstatCopy<'a> = Vec<(usize, VmstatRow<'a>)>;
 
 /// Reads the outputs of one or several calls.
-pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
+pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     // A copy begins when a device stands there again.
     let mut copies: Vec<VmstatCopy<'_>> = Vec::new();
     let (titles, mut title_lines) = (BlockTitles::of(text), Vec::new());
@@ -86,7 +87,7 @@ pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
     Ok(results)
 }
 
-fn one_series(text: &InputText, lines: Range<usize>, mut copies: Vec<VmstatCopy<'_>>) -> Result<Input, InputError> {
+fn one_series(text: &InputText, lines: Range<usize>, mut copies: Vec<VmstatCopy<'_>>) -> Result<Input, Problem> {
     // The last copy is left out if it is cut off.
     if copies.len() > 1 && copies[copies.len() - 1].len() < copies[copies.len() - 2].len() {
         copies.pop();

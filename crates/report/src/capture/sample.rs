@@ -1,7 +1,7 @@
 //! Result of sampling the counters of a device, which is possible without privileges.
 
 use serde_json::{Map, Value, json};
-use units::{Bytes, Nanos, count, grouped, percent, significant};
+use units::{Bytes, Nanos, Problem, count, grouped, percent, significant};
 
 use crate::progress::clock;
 use crate::{Sheet, SheetStyle, Tone};
@@ -45,7 +45,7 @@ pub struct SampleReport {
     /// Fraction of time with requests in flight.
     pub busy_fraction: f64,
     /// Why sampling ended early: an error with its remedy.
-    pub failure: Option<String>,
+    pub failure: Option<Problem>,
     /// The file, if one was written.
     pub file: Option<SampleFile>,
 }
@@ -166,7 +166,7 @@ impl SampleReport {
             "queue_depth": { "mean": self.depth_mean, "max_at_samples": self.depth_seen_max },
             "busy_fraction": self.busy_fraction,
             "confidence": "low",
-            "failure": self.failure,
+            "failure": self.failure.as_ref().map(Problem::to_string),
             "file": self.file.as_ref().map(|file| {
                 json!({ "path": file.path, "bytes": file.bytes, "samples": file.samples })
             }),

@@ -21,10 +21,10 @@ pub(super) fn section(out: &mut Markup, fleet: &FleetRecord, title: &str) {
     out.leaf("p", "hint", &summary(fleet));
     let missing: Vec<String> = fleet.missing().iter().map(ToString::to_string).collect();
     lines(out, "Missing", &missing);
-    let failed = fleet.members.iter().flat_map(|member| {
-        let help = |line: &&String| !line.starts_with("help: ");
-        member.failures.iter().filter(help).map(move |line| format!("{}: {line}", member.label()))
-    });
+    let failed = fleet
+        .members
+        .iter()
+        .flat_map(|member| member.failures.iter().map(move |line| format!("{}: {line}", member.label())));
     lines(out, "Failures", &failed.collect::<Vec<_>>());
     if let Some(map) = charts::ranks::map(fleet) {
         map.write_wide(out);

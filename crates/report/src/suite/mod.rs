@@ -6,6 +6,7 @@ mod text;
 use analyse::{Severity, Verdict};
 use record::{Figure, FigureQuantity, Run};
 use serde::{Deserialize, Serialize};
+use units::Problem;
 
 use crate::words;
 pub use procedure::{ProcedureStep, SuiteProcedure, SuiteTargets, suites_json, suites_markdown, suites_text};
@@ -288,12 +289,12 @@ struct VersionedSuite {
 /// # Errors
 ///
 /// Returns an error if the text is not such a document, or has a later layout version.
-pub fn read(text: &str) -> Result<SuiteDocument, String> {
-    let VersionedSuite { fathom_suite } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+pub fn read(text: &str) -> Result<SuiteDocument, Problem> {
+    let VersionedSuite { fathom_suite } = crate::own::parsed(text)?;
     if fathom_suite > SCHEMA {
         return Err(crate::own::too_new(fathom_suite, SCHEMA));
     }
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    crate::own::parsed(text)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use analyse::knee::{Curve, Fit, Point};
 use analyse::{Finding, Severity};
 use record::{MissingItems, ShardRecord};
 use serde::{Deserialize, Serialize};
-use units::{count, requests_in_flight};
+use units::{Problem, count, requests_in_flight};
 
 use crate::escape;
 
@@ -144,12 +144,12 @@ struct VersionedSweep {
 /// # Errors
 ///
 /// Returns an error if the text is not such a document, or has a later layout version.
-pub fn read(text: &str) -> Result<SweepDocument, String> {
-    let VersionedSweep { fathom_sweep } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+pub fn read(text: &str) -> Result<SweepDocument, Problem> {
+    let VersionedSweep { fathom_sweep } = crate::own::parsed(text)?;
     if fathom_sweep > SCHEMA {
         return Err(crate::own::too_new(fathom_sweep, SCHEMA));
     }
-    serde_json::from_str(text).map_err(|error| error.to_string())
+    crate::own::parsed(text)
 }
 
 /// Returns CSV with one row per point; the settings are the first columns.

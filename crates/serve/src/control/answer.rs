@@ -7,6 +7,7 @@ use std::ops::Range;
 use nbd::store::FaultKind;
 use report::serve::fault_counts;
 use serde::{Deserialize, Serialize};
+use units::{Problem, ProblemCode};
 
 /// A reply: one line of JSON.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -56,19 +57,18 @@ pub struct ExportState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandError {
     pub(crate) at: Range<usize>,
-    pub(crate) message: String,
-    pub(crate) remedy: Option<String>,
+    pub(crate) problem: Box<Problem>,
 }
 
 impl CommandError {
-    pub(crate) fn new(at: Range<usize>, message: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { at, message: message.into(), remedy: Some(remedy.into()) }
+    pub(crate) fn new(at: Range<usize>, what: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { at, problem: Box::new(Problem::error(ProblemCode::Serve, what).help(help)) }
     }
 
     fn locate(self, line: &str) -> Located {
         let column = line.get(..self.at.start).map_or(1, |before| before.chars().count() + 1);
         let length = line.get(self.at).map_or(1, |part| part.chars().count()).max(1);
-        Located { column: Some(column), length, message: self.message, remedy: self.remedy }
+        Located { column: Some(column), length, message: self.problem.what, remedy: self.problem.help }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use nbd::store::faults::FaultRates;
+use units::Problem;
 
 use super::answer::CommandError;
 
@@ -82,12 +83,12 @@ fn faults(line: &str, at: Range<usize>) -> Result<ControlCommand, Vec<CommandErr
         }
         "none" => Ok(ControlCommand::Faults(FaultRates::default())),
         words => FaultRates::parse("command", words).map(ControlCommand::Faults).map_err(|problems| {
-            let wrong = problems.into_iter().map(|problem| CommandError {
-                at: at.start + problem.at.start..at.start + problem.at.end,
-                message: problem.message,
-                remedy: problem.remedy,
-            });
-            wrong.collect()
+            let within = |problem: &Problem| problem.place.as_ref().map_or(0..0, |place| place.bytes());
+            let located = |problem: Problem| {
+                let part = within(&problem);
+                CommandError { at: at.start + part.start..at.start + part.end, problem: Box::new(problem) }
+            };
+            problems.into_iter().map(located).collect()
         }),
     }
 }
@@ -175,7 +176,7 @@ mod tests {
         for (line, at, message) in cases {
             let wrong = ControlCommand::parse(line).unwrap_err();
             assert_eq!((wrong.len(), wrong[0].at.clone()), (1, at), "{line}: {wrong:?}");
-            assert!(wrong[0].message.contains(message) && wrong[0].remedy.is_some(), "{wrong:?}");
+            assert!(wrong[0].problem.what.contains(message) && wrong[0].problem.help.is_some(), "{wrong:?}");
         }
         assert_eq!(ControlCommand::parse("limits a,b,size=1").unwrap_err().len(), 3);
     }

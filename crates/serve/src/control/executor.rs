@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use nbd::server::{ControlChange, Controller, Snapshot};
 use nbd::store::faults::FaultRates;
-use volume::catalogue::{self, CatalogueProblem};
+use units::Problem;
+use volume::catalogue;
 use volume::{Attachment, Behaviour};
 
 use super::answer::{CommandError, ControlReply, ExportState, ServerState};
@@ -21,7 +22,7 @@ pub(crate) struct CommandExecutor {
     view: RecentView,
     faults: FaultRates,
     exports: Vec<ControlledExport>,
-    read_volume: fn(&str) -> Result<String, String>,
+    read_volume: fn(&str) -> Result<String, Problem>,
 }
 
 /// An export with its changed keys.
@@ -45,7 +46,7 @@ impl CommandExecutor {
         question: &ServeQuestion,
         controller: Controller,
         view: RecentView,
-        read_volume: fn(&str) -> Result<String, String>,
+        read_volume: fn(&str) -> Result<String, Problem>,
     ) -> Self {
         let export = |requested: &RequestedExport| ControlledExport {
             name: requested.name.clone(),
@@ -176,7 +177,7 @@ fn resolve(
     index: usize,
     keys: &Keys,
     at: &Range<usize>,
-    read_volume: fn(&str) -> Result<String, String>,
+    read_volume: fn(&str) -> Result<String, Problem>,
 ) -> Result<(), Vec<CommandError>> {
     let volumes: Vec<Option<EditedVolume>> = exports.iter().map(ControlledExport::text).collect();
     let texts: Vec<&str> = volumes.iter().flatten().map(|volume| volume.text.as_str()).collect();
@@ -190,17 +191,17 @@ fn resolve(
 }
 
 /// Converts a problem of a volume, located at the pair that has caused it.
-fn located(problem: CatalogueProblem, edited: Option<&EditedVolume>, keys: &Keys, at: &Range<usize>) -> CommandError {
-    let CatalogueProblem { message, place, at: within, remedy } = problem;
+fn located(problem: Problem, edited: Option<&EditedVolume>, keys: &Keys, at: &Range<usize>) -> CommandError {
+    let (within, text) = problem.place.as_ref().map_or((0..0, ""), |place| (place.bytes(), &*place.text));
     let pairs = if let Keys::Set(pairs) = keys { pairs.as_slice() } else { &[] };
-    let edited = edited.filter(|edited| edited.text == *place.text);
+    let edited = edited.filter(|edited| edited.text == text);
     let of_key = edited.and_then(|edited| {
         let is_there = |(_, set): &&(String, Range<usize>)| set.contains(&within.start) && within.end <= set.end;
         let (key, set) = edited.set.iter().find(is_there)?;
         let pair = pairs.iter().find(|pair| pair.key == *key)?;
         Some(pair.at.start + within.start - set.start..pair.at.start + within.end - set.start)
     });
-    CommandError { at: of_key.unwrap_or_else(|| at.clone()), message, remedy }
+    CommandError { at: of_key.unwrap_or_else(|| at.clone()), problem: Box::new(problem) }
 }
 
 /// Checks that a change keeps size, machine and mechanics of a volume.

@@ -66,13 +66,13 @@ impl HostedWorkers {
             let own = of_host(plan, jobs.clone());
             // Without hosts, jobs for some ranks only are refused later.
             let part = match plan.hosts {
-                Some(_) => own.of_rank(host, &mut ranks).map_err(|problem| vec![*problem])?,
+                Some(_) => own.of_rank(host, &mut ranks).map_err(|problem| vec![problem])?,
                 None => RankPart { jobs: (0..own.jobs.len()).collect(), plan: Cow::Borrowed(&*own) },
             };
             let (workers, unrunnable) =
                 runner::plan_workers(&part.plan, Dialect::Strict, seeds.of_rank(host), environment);
             if !unrunnable.is_empty() {
-                return Err(unrunnable.iter().map(|unrunnable| unrunnable.diagnostic(&part.plan)).collect());
+                return Err(unrunnable);
             }
             for of_job in workers.chunk_by(|a, b| a.job == b.job) {
                 for (ordinal, worker) in of_job.iter().enumerate() {
@@ -191,7 +191,7 @@ fn exceeded_together(
     environment: &dyn Environment,
 ) -> Result<Vec<Problem>, Vec<Problem>> {
     let Some(hosts) = &plan.hosts else { return Ok(Vec::new()) };
-    let running = |job: &Job, ranks: &mut RankTable| ranks.ranks_of(job).map_err(|problem| vec![*problem]);
+    let running = |job: &Job, ranks: &mut RankTable| ranks.ranks_of(job).map_err(|problem| vec![problem]);
     let mut all = Cow::Borrowed(plan);
     if hosts.own_jobs.is_empty() {
         for job in &mut all.to_mut().jobs {
@@ -213,9 +213,9 @@ fn exceeded_together(
     }
     let exceeded = limits::check(&all, &environment.capacity());
     let described = exceeded.into_iter().map(|excess| {
-        let remedy = excess.diagnostic.help.clone().unwrap_or_default();
+        let remedy = excess.help.clone().unwrap_or_default();
         let note = format!("numjobs is that of all {} simulated hosts", hosts.count);
-        excess.diagnostic.note(note).help(format!("simulate fewer hosts, or {remedy}"))
+        excess.note(note).help(format!("simulate fewer hosts, or {remedy}"))
     });
     Ok(described.collect())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use job::{Plan, PlanHosts, limits};
 use units::{Bytes, Problem, ProblemCode};
-use volume::catalogue::{CatalogueProblem, DEFAULT_HOST};
+use volume::catalogue::DEFAULT_HOST;
 use volume::pagecache::PageCacheSettings;
 use volume::{Attachment, Limit, Scope, Spec};
 use workload::PlannedFile;
@@ -81,7 +81,8 @@ impl Placement {
             placement.places.push(places.iter().filter_map(|place| place.as_ref().ok().copied()).collect());
             for problem in places.into_iter().filter_map(Result::err) {
                 problems.push(
-                    Problem::error(ProblemCode::VolumeFull, format!("job `{}`: {problem}", job.name))
+                    problem
+                        .of(format_args!("job `{}`", job.name))
                         .at(job.origin.of("size").cloned())
                         .help("give the volume a larger `size=`, or the job a smaller one"),
                 );
@@ -110,7 +111,7 @@ impl Placement {
             if !known.contains_key(&words) {
                 match volumes::look_up_all(&words, read_file) {
                     Ok(specs) => drop(known.insert(words.clone(), specs)),
-                    Err(problems) => return self.described(plan, &problems),
+                    Err(problems) => return self.described(plan, problems),
                 }
             }
             for (&route, spec) in routes.iter().zip(&known[&words]) {
@@ -125,12 +126,13 @@ impl Placement {
         }
     }
 
-    fn described(&self, plan: &Plan, problems: &[CatalogueProblem]) -> Vec<Problem> {
-        let job = |problem: &CatalogueProblem| {
-            let known = self.origins.iter().find(|origin| *origin.words == *problem.place.text);
+    fn described(&self, plan: &Plan, problems: Vec<Problem>) -> Vec<Problem> {
+        let job = |problem: &Problem| {
+            let text = problem.place.as_ref().map(|place| &*place.text);
+            let known = self.origins.iter().find(|origin| text == Some(&origin.words));
             &plan.jobs[known.map_or(0, |origin| origin.job)]
         };
-        problems.iter().map(|problem| volumes::diagnostic(job(problem), problem)).collect()
+        problems.into_iter().map(|problem| volumes::located(job(&problem), problem)).collect()
     }
 
     /// Reports volumes that differ from host to host although they have one path.
@@ -160,7 +162,7 @@ impl Placement {
         problems
     }
 
-    fn place(&mut self, on: (&Spec, &str), path: &str, needed: u64) -> Result<ClientPlace, String> {
+    fn place(&mut self, on: (&Spec, &str), path: &str, needed: u64) -> Result<ClientPlace, Problem> {
         let (spec, machine) = on;
         let size = spec.size.get();
         if is_device(path) {
@@ -181,7 +183,8 @@ impl Placement {
         let base = *allocated;
         if needed > size.saturating_sub(base) {
             let (needed, free) = (Bytes::new(needed), Bytes::new(size.saturating_sub(base)));
-            return Err(format!("{path} takes {needed}, and {} has {free} left of {}", spec.name, spec.size));
+            let what = format!("{path} takes {needed}, and {} has {free} left of {}", spec.name, spec.size);
+            return Err(Problem::error(ProblemCode::VolumeFull, what));
         }
         *allocated = (base + needed).next_multiple_of(FILE_ALIGN);
         let place = ClientPlace { route, base, bytes: needed };

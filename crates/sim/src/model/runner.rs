@@ -14,11 +14,11 @@ use record::{DiskUse, HostRecord, ModelRecord, Run};
 use runner::policy::{self, Storage};
 use runner::{
     AttachedVolume, CompletedRun, CreditPolicy, EndedJobs, LogPlan, LogSink, NoTraces, Observer, PageCacheUse,
-    PreparedRun, Preview, ProgressTracker, RunContext, RunControl, RunCounters, RunError, RunFacts, RunOptions,
-    RunState, Runner, Seeds, SteadyStates, TraceFiles, WorkerError, WorkerPlan, WorkerResult, assemble,
+    PreparedRun, Preview, ProgressTracker, RunContext, RunControl, RunCounters, RunFacts, RunOptions, RunState, Runner,
+    Seeds, SteadyStates, TraceFiles, WorkerError, WorkerPlan, WorkerResult, assemble,
 };
 use target::{OpRecorder, RecordingTarget, Target};
-use units::{Nanos, Problem};
+use units::{Nanos, Problem, ProblemCode};
 use volume::{Attachment, Burst, System};
 
 use super::hosted::{HostedWorker, HostedWorkers};
@@ -147,8 +147,8 @@ impl PreparedRun for ModelRun<'_> {
         options: &RunOptions,
         control: &dyn RunControl,
         observer: &mut dyn Observer,
-    ) -> Result<CompletedRun, RunError> {
-        runner::write_merged_traces(&self.plan, &*self.runner.traces).map_err(RunError)?;
+    ) -> Result<CompletedRun, Problem> {
+        runner::write_merged_traces(&self.plan, &*self.runner.traces)?;
         let placement = self.placement.with_credits(&options.credits);
         let mut system = System::new(&placement.attachments, self.seeds.printed(&self.plan));
         let open = assumptions::open_routes((&self.plan, &self.workers.plans), &placement);
@@ -358,7 +358,7 @@ impl Execution<'_> {
                 let ending = Some(drive::Ending::Complete);
                 finished.push(WorkerResult { number: worker.number, ending, ..WorkerResult::default() });
             } else if let Err(error) = self.prepare(worker, world.now(), &mut ready) {
-                finished.push(WorkerResult::not_started(worker.number, error));
+                finished.push(WorkerResult::not_started(worker.number, error.into()));
             }
         }
         let PreparedWorld { mut workers, clients, numbers } = ready;
@@ -403,7 +403,7 @@ impl Execution<'_> {
         }
         let RunWatcher { finished, .. } = watcher;
         finished.extend(workers.into_iter().zip(&numbers).map(|(mut worker, &number)| {
-            let error = worker.meter_mut().finish_log().err().map(|text| WorkerError { text, errno: 0 });
+            let error = worker.meter_mut().finish_log().err().map(|problem| WorkerError::new(problem, Some(0)));
             let summary = worker.meter_mut().finished();
             let (ending, failures) = (worker.ending(), worker.failures().to_vec());
             let (verification, replay) = (worker.verification(), worker.replay_outcome());
@@ -437,7 +437,7 @@ impl Execution<'_> {
         }
     }
 
-    fn prepare(&self, worker: &WorkerPlan, now: Nanos, ready: &mut PreparedWorld) -> Result<(), WorkerError> {
+    fn prepare(&self, worker: &WorkerPlan, now: Nanos, ready: &mut PreparedWorld) -> Result<(), Problem> {
         let job = &policy::verified_job(self.run.job(worker), Storage::Model);
         // Random numbers depend on the host, and on the number of the worker there.
         let HostedWorker { host, .. } = self.run.workers.hosted[worker.number];
@@ -446,7 +446,7 @@ impl Execution<'_> {
         let (layout, traces) = (local.files.layout(), &*self.run.runner.traces);
         let issuer = runner::issuer(job, local.worker(), &layout, seed, traces)?;
         let plan = LogPlan::of(job, worker.number, self.log_epoch(job, now)?);
-        let log = plan.map(|plan| self.run.runner.logs.create(&plan)).transpose().map_err(WorkerError::new)?;
+        let log = plan.map(|plan| self.run.runner.logs.create(&plan)).transpose()?;
         let mut policy = policy::policy(&local, job, seed);
         (policy.job, policy.after) = (worker.job, worker.after);
         policy.rules.flow = self.flows.member(job);
@@ -454,8 +454,7 @@ impl Execution<'_> {
         // Model time stands still while operations are submitted, so small batches have no advantage.
         policy.batch = policy.batch.or(Some(policy.depth));
         let meter = policy::meter_options(job, self.options.intervals, self.run.workers.plans.len());
-        let trimmed =
-            runner::trimmed_range(job, issuer.regions()).map_err(|error| WorkerError::new(error.to_string()))?;
+        let trimmed = runner::trimmed_range(job, issuer.regions())?;
         let meter = Meter::new(meter).logging_to(log).counting_trims(trimmed);
         ready.workers.push(drive::DriveWorker::new(issuer, meter, policy));
         ready.clients.push(ModelClient {
@@ -468,15 +467,14 @@ impl Execution<'_> {
     }
 
     /// Returns what to add to model time for the times of log entries. Virtual time begins at zero on every clock.
-    fn log_epoch(&self, job: &Job, now: Nanos) -> Result<Option<u64>, WorkerError> {
+    fn log_epoch(&self, job: &Job, now: Nanos) -> Result<Option<u64>, Problem> {
         let Some(host) = self.run.runner.facts().filter(|_| job.stats.log_alternate_epoch) else {
             return Ok(None);
         };
         if job.stats.log_clock != 0 {
             let clock = job.stats.log_clock;
-            return Err(WorkerError::new(format!(
-                "log_alternate_epoch_clock_id={clock}: runs on models have Unix time only\nhelp: leave it out, or write 0"
-            )));
+            let what = format!("log_alternate_epoch_clock_id={clock}: runs on models have Unix time only");
+            return Err(Problem::error(ProblemCode::Unfit, what).help("leave it out, or write 0"));
         }
         let unix_ns = host.now().0.saturating_mul(1_000_000);
         Ok(Some(unix_ns.wrapping_sub(now.get())))

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use job::limits::{self, Capacity};
 use job::{EngineKind, Job, Plan};
-use runner::{Environment, problems};
+use runner::Environment;
 use units::{Place, Problem, ProblemCode};
 use volume::Spec;
-use volume::catalogue::{self, CatalogueProblem};
-use workload::{FileFact, FilePlan, WorkloadError};
+use volume::catalogue;
+use workload::{FileFact, FilePlan};
 
 /// Path of the volume itself, for jobs without a file.
 const WHOLE_VOLUME: &str = "/dev/modelled";
@@ -44,7 +44,7 @@ pub(super) struct Volumes {
 }
 
 /// Returns the text of a file of volumes, or why it cannot be read.
-pub type ReadFile = fn(&str) -> Result<String, String>;
+pub type ReadFile = fn(&str) -> Result<String, Problem>;
 
 impl Volumes {
     /// Resolves all volumes. Jobs without a file and a size get the whole volume.
@@ -62,7 +62,7 @@ impl Volumes {
             match look_up_all(&[words], read_file) {
                 Ok(mut found) => drop(specs.insert(words.clone(), found.remove(0))),
                 Err(found) => {
-                    let found = found.iter().map(|problem| diagnostic(job, problem));
+                    let found = found.into_iter().map(|problem| located(job, problem));
                     // Jobs of many hosts have the same problems.
                     let is_new = |problem: &Problem| plan.hosts.is_none() || !problems.contains(problem);
                     problems.extend(found.filter(is_new).collect::<Vec<_>>());
@@ -81,7 +81,7 @@ impl Volumes {
 }
 
 /// Resolves the volumes of one run together.
-pub(super) fn look_up_all(words: &[&str], read_file: ReadFile) -> Result<Vec<Spec>, Vec<CatalogueProblem>> {
+pub(super) fn look_up_all(words: &[&str], read_file: ReadFile) -> Result<Vec<Spec>, Vec<Problem>> {
     let resolved = catalogue::resolve_all(words, &read_file)?;
     Ok(resolved.into_iter().map(|volume| volume.spec).collect())
 }
@@ -110,46 +110,45 @@ impl Environment for Volumes {
     }
 
     /// A model is of a volume, without a filesystem.
-    fn zones(&self, _: &Job, _: &str) -> Result<Option<units::ZoneReport>, WorkloadError> {
-        let message = "modelled volumes have no zones\nhelp: leave zonemode=zbd out, or run the job on a device";
-        Err(WorkloadError { option: "zonemode", message: message.to_owned() })
+    fn zones(&self, job: &Job, _: &str) -> Result<Option<units::ZoneReport>, Problem> {
+        Err(job
+            .unfit("zonemode", "modelled volumes have no zones")
+            .help("leave zonemode=zbd out, or run the job on a device"))
     }
 
-    fn check(&self, job: &Job) -> Result<(), WorkloadError> {
+    fn check(&self, job: &Job) -> Result<(), Problem> {
         let engine = job.engine.kind;
+        let refuse = |what: String, help: &str| Err(job.unfit("ioengine", what).help(help));
+        let name = engine.name();
         if engine.is_of_network() {
-            let message = format!(
-                "the engine {} measures a connection, and a model is of a volume\nhelp: run the job without a model, or \
-                 choose an engine of storage, such as io_uring",
-                engine.name()
+            return refuse(
+                format!("the engine {name} measures a connection, and a model is of a volume"),
+                "run the job without a model, or choose an engine of storage, such as io_uring",
             );
-            return Err(WorkloadError { option: "ioengine", message });
         }
         if engine.is_of_objects() {
-            let message = "the engine http uses an object store, and a model is of a volume\nhelp: run the job without a \
-                           model, or choose an engine of storage, such as io_uring";
-            return Err(WorkloadError { option: "ioengine", message: message.to_owned() });
+            return refuse(
+                "the engine http uses an object store, and a model is of a volume".to_owned(),
+                "run the job without a model, or choose an engine of storage, such as io_uring",
+            );
         }
         if engine.moves_nothing() {
             let what = if engine == EngineKind::Cpuio { "loads a processor" } else { "runs a program" };
-            let message = format!(
-                "the engine {} {what}, and a model is of a volume\nhelp: run the job without a model",
-                engine.name()
+            return refuse(
+                format!("the engine {name} {what}, and a model is of a volume"),
+                "run the job without a model",
             );
-            return Err(WorkloadError { option: "ioengine", message });
         }
         if !engine.traits().metadata {
             return Ok(());
         }
-        let message = format!(
-            "the engine {} measures a filesystem, and a model is of a volume without one\nhelp: run the job on a \
-             directory of this host, or choose an engine that transfers data, such as psync",
-            engine.name()
-        );
-        Err(WorkloadError { option: "ioengine", message })
+        refuse(
+            format!("the engine {name} measures a filesystem, and a model is of a volume without one"),
+            "run the job on a directory of this host, or choose an engine that transfers data, such as psync",
+        )
     }
 
-    fn check_files(&self, _: &Job, _: &FilePlan) -> Result<(), WorkloadError> {
+    fn check_files(&self, _: &Job, _: &FilePlan) -> Result<(), Problem> {
         Ok(())
     }
 
@@ -172,23 +171,20 @@ fn no_volume(job: &Job) -> Problem {
         .help("write `--on VOLUME`, or `volume=VOLUME` in the job; `fathom catalog` lists them")
 }
 
-/// Converts a catalogue problem, with its place in the job file or on the command line.
-pub(super) fn diagnostic(job: &Job, problem: &CatalogueProblem) -> Problem {
-    problems::of_volume(problem, place(job, problem))
-}
-
-fn place(job: &Job, problem: &CatalogueProblem) -> Place {
-    let there = problems::place_in_volume(problem);
-    if job.engine.volume.as_deref() != Some(&*problem.place.text) {
-        return there;
-    }
+/// Moves a problem of a volume's name to its place in the job file or on the command line.
+pub(super) fn located(job: &Job, problem: Problem) -> Problem {
+    let Some(there) = problem.place.as_deref().filter(|place| job.engine.volume.as_deref() == Some(&*place.text))
+    else {
+        return problem;
+    };
     let given = job.origin.options.iter().rev().find(|(name, _)| *name == "volume");
     match given.map(|(_, place)| place) {
-        None => Place { source: "--on".into(), ..there },
-        // The text is the option's value, so its columns continue those of the job file.
-        Some(value) if value.text.chars().skip(value.column - 1).take(value.length).eq(problem.place.text.chars()) => {
-            value.part(there.column - 1, there.length)
+        None => {
+            let place = Place { source: "--on".into(), ..there.clone() };
+            problem.at(place)
         }
-        Some(_) => there,
+        // The text is the option's value, so its columns continue those of the job file.
+        Some(value) if value.marked() == *there.text => problem.within(value),
+        Some(_) => problem,
     }
 }

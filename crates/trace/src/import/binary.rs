@@ -1,10 +1,11 @@
 //! Binary traces of blktrace, with a file for each processor.
 
 use super::blktrace::{EventReader, RawEvent, RawNext, next_event};
-use super::error::TraceError;
+use super::error::at_byte;
 use super::events::EventPairing;
 use super::{Rebase, TraceStep};
 use crate::{TraceEnd, TraceInfo, TraceRequest};
+use units::Problem;
 
 /// Number of requests that one call returns.
 const REQUESTS_AT_ONCE: usize = 4_096;
@@ -75,7 +76,7 @@ impl Binary {
         name: &str,
         info: &mut TraceInfo,
         requests: &mut Vec<TraceRequest>,
-    ) -> Result<TraceStep, TraceError> {
+    ) -> Result<TraceStep, Problem> {
         let before = requests.len();
         while requests.len() - before < REQUESTS_AT_ONCE {
             for index in 0..self.files.len() {
@@ -99,7 +100,7 @@ impl Binary {
     }
 
     /// Reads the next event of a file; returns whether it needs input for that.
-    fn read(&mut self, index: usize, name: &str) -> Result<bool, TraceError> {
+    fn read(&mut self, index: usize, name: &str) -> Result<bool, Problem> {
         let file = &mut self.files[index];
         let unread = &file.buffer[file.start..];
         let position = file.position;
@@ -124,14 +125,8 @@ impl Binary {
         };
         let file =
             if self.files.len() > 1 { format!(" (file {} of {})", index + 1, self.files.len()) } else { String::new() };
-        Err(TraceError {
-            name: format!("{name}{file}"),
-            byte: position,
-            line: None,
-            text: Box::default(),
-            what,
-            remedy: "use an undamaged copy, or go on without these events".into(),
-        })
+        Err(at_byte(&format!("{name}{file}"), position, &what)
+            .help("use an undamaged copy, or go on without these events"))
     }
 
     fn end(&mut self, info: &mut TraceInfo, requests: &mut Vec<TraceRequest>) -> TraceStep {

@@ -1,35 +1,6 @@
 //! Errors in traces.
 
-use std::fmt;
-
-/// An error in a trace, with its place, reason and remedy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TraceError {
-    /// Name of the trace.
-    pub name: String,
-    /// Position in bytes from the start of its file.
-    pub byte: u64,
-    /// Line and column, from 1, in a text.
-    pub line: Option<(u64, usize)>,
-    /// The line, cut to 240 characters; empty for binary traces.
-    pub text: Box<str>,
-    /// Description of the error, one sentence without a full stop.
-    pub what: String,
-    /// Suggested correction.
-    pub remedy: Box<str>,
-}
-
-impl fmt::Display for TraceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some((line, column)) => write!(f, "{}:{line}:{column}: ", self.name)?,
-            None => write!(f, "{}: byte {}: ", self.name, self.byte)?,
-        }
-        write!(f, "{}: {}", self.what, self.remedy)
-    }
-}
-
-impl std::error::Error for TraceError {}
+use units::{Problem, ProblemCode};
 
 /// An error in a field of a line or in an event, before its place is known.
 #[derive(Clone, Debug)]
@@ -37,6 +8,12 @@ pub(super) struct FieldError {
     /// Bytes of the line before the field.
     pub(super) column: usize,
     pub(super) what: String,
+}
+
+/// Returns the problem of a binary trace at a position in bytes.
+pub(super) fn at_byte(name: &str, byte: u64, what: &str) -> Problem {
+    let place = if byte > 0 { format!("byte {byte}: ") } else { String::new() };
+    Problem::error(ProblemCode::Trace, format!("{name}: {place}{what}"))
 }
 
 /// Returns the start of `bytes` as printable text, for an error.

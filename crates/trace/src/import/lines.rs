@@ -1,6 +1,8 @@
 //! Lines and their fields.
 
-use super::error::{FieldError, TraceError, excerpt};
+use units::{Place, Problem, ProblemCode};
+
+use super::error::{FieldError, excerpt};
 
 /// Maximum length of a line, in bytes.
 const LINE_BYTES_MAX: usize = 4_096;
@@ -76,16 +78,16 @@ impl Lines {
     }
 
     /// Places an error on the line that was returned last.
-    pub(super) fn place(&self, name: &str, line: &[u8], error: FieldError, remedy: &str) -> TraceError {
+    pub(super) fn place(&self, name: &str, line: &[u8], error: FieldError, remedy: &str) -> Problem {
         let before = String::from_utf8_lossy(line.get(..error.column).unwrap_or_default());
-        TraceError {
-            name: name.to_owned(),
-            byte: self.position.saturating_sub(line.len() as u64 + 1) + error.column as u64,
-            line: Some((self.count, before.chars().count() + 1)),
+        let place = Place {
+            source: name.into(),
+            line: usize::try_from(self.count).unwrap_or(usize::MAX),
+            column: before.chars().count() + 1,
+            length: 1,
             text: excerpt(line).into(),
-            what: error.what,
-            remedy: remedy.into(),
-        }
+        };
+        Problem::error(ProblemCode::Trace, error.what).at(place).help(remedy)
     }
 }
 

@@ -17,10 +17,10 @@ use crate::trace_format::TraceFormat;
 use crate::{TraceInfo, TraceReader, TraceRequest, TraceStep};
 use binary::Binary;
 pub(crate) use blktrace::{EVENT_BYTES, MAGIC, category};
-pub use error::TraceError;
-use error::excerpt;
+use error::{at_byte, excerpt};
 pub use events::set_letters;
 use text::Text;
+use units::{Place, Problem, ProblemCode};
 
 /// Reads a trace in any format, in pieces that the caller feeds. Memory does not grow with the trace.
 ///
@@ -48,7 +48,7 @@ impl TraceInput {
     /// # Errors
     ///
     /// Fails if they are of no known format.
-    pub fn detect(name: &str, start: &[u8]) -> Result<Self, TraceError> {
+    pub fn detect(name: &str, start: &[u8]) -> Result<Self, Problem> {
         match TraceFormat::detect(start) {
             Some(format) => Ok(Self::new(name, format, 1)),
             None => Err(refuse(name, start)),
@@ -126,24 +126,21 @@ impl TraceInput {
     /// # Errors
     ///
     /// Fails if a part of the trace is not valid.
-    pub fn next(&mut self, requests: &mut Vec<TraceRequest>) -> Result<TraceStep, TraceError> {
+    pub fn next(&mut self, requests: &mut Vec<TraceRequest>) -> Result<TraceStep, Problem> {
         match &mut self.source {
             Source::Text(text) => text.next(&self.name, &mut self.info, requests),
             Source::Binary(binary) => binary.next(&self.name, &mut self.info, requests),
-            Source::Own(reader) => reader.next(requests).map_err(|damage| TraceError {
-                name: self.name.clone(),
-                byte: damage.position,
-                line: None,
-                text: Box::default(),
-                what: format!("{}, {} bytes are skipped", damage.what, damage.bytes),
-                remedy: "use an undamaged copy, or go on without the requests in them".into(),
+            Source::Own(reader) => reader.next(requests).map_err(|damage| {
+                let what = format!("{}, {} bytes are skipped", damage.what, damage.bytes);
+                at_byte(&self.name, damage.position, &what)
+                    .help("use an undamaged copy, or go on without the requests in them")
             }),
         }
     }
 }
 
 /// Explains why bytes are of no known format.
-fn refuse(name: &str, start: &[u8]) -> TraceError {
+fn refuse(name: &str, start: &[u8]) -> Problem {
     const FORMATS: &str = "give a trace of `fathom capture`, an iolog of fio, output of blktrace or blkparse, or a CSV \
                            file of the MSR Cambridge, SYSTOR '17, Alibaba, Tencent or CloudPhysics traces";
     let compressed = [
@@ -166,14 +163,11 @@ fn refuse(name: &str, start: &[u8]) -> TraceError {
     };
     let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let text = if std::str::from_utf8(line).is_ok() { excerpt(line) } else { String::new() };
-    TraceError {
-        name: name.to_owned(),
-        byte: 0,
-        line: Some((1, 1)).filter(|_| !text.is_empty()),
-        text: text.into(),
-        what,
-        remedy: remedy.into(),
+    if text.is_empty() {
+        return at_byte(name, 0, &what).help(remedy);
     }
+    let place = Place { source: name.into(), line: 1, column: 1, length: 1, text: text.into() };
+    Problem::error(ProblemCode::Trace, what).at(place).help(remedy)
 }
 
 /// Maximum number of names: an index has 16 bits. All names beyond share the last one.

@@ -1,13 +1,14 @@
 //! Traces with a request or an event in each line.
 
 use super::blkparse::Blkparse;
-use super::error::{FieldError, TraceError};
+use super::error::FieldError;
 use super::events::EventPairing;
 use super::iolog::Iolog;
 use super::lines::{LineStep, Lines};
 use super::{NameNumbers, Rebase, TraceStep, csv};
 use crate::trace_format::TraceFormat;
 use crate::{TraceEnd, TraceInfo, TraceRequest};
+use units::Problem;
 
 /// Number of requests that one call returns.
 const REQUESTS_AT_ONCE: usize = 4_096;
@@ -66,7 +67,7 @@ impl Text {
         name: &str,
         info: &mut TraceInfo,
         requests: &mut Vec<TraceRequest>,
-    ) -> Result<TraceStep, TraceError> {
+    ) -> Result<TraceStep, Problem> {
         let before = requests.len();
         while requests.len() - before < REQUESTS_AT_ONCE {
             match self.lines.next() {

@@ -29,6 +29,7 @@ pub use section::{JobSection, SectionPace, SectionPattern};
 
 use class::{ClassCounts, ClassKey};
 use open::{OpenLoad, OpenSections};
+use units::{Problem, ProblemCode};
 
 use crate::characterize::{Characterizer, TraceProfile};
 use crate::{TraceOperation, TraceRequest};
@@ -116,21 +117,18 @@ pub enum SynthesisError {
     NoData,
 }
 
-impl std::fmt::Display for SynthesisError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::NoRequests => {
-                "no job for this trace: it has no requests\nhelp: capture a longer time, or a device that is in use"
-            }
-            Self::NoData => {
-                "no job for this trace: it has no reads, writes or discards, and jobs flush only after writes\n\
-                 help: capture the device while it reads or writes"
-            }
-        })
+impl From<SynthesisError> for Problem {
+    fn from(error: SynthesisError) -> Self {
+        let (why, help) = match error {
+            SynthesisError::NoRequests => ("it has no requests", "capture a longer time, or a device that is in use"),
+            SynthesisError::NoData => (
+                "it has no reads, writes or discards, and jobs flush only after writes",
+                "capture the device while it reads or writes",
+            ),
+        };
+        Self::error(ProblemCode::Trace, format!("no job for this trace: {why}")).help(help)
     }
 }
-
-impl std::error::Error for SynthesisError {}
 
 impl Default for JobSynthesizer {
     fn default() -> Self {

@@ -2,11 +2,10 @@
 
 mod assumed;
 
-use units::{Bytes, Nanos};
+use units::{Bytes, Nanos, Problem};
 
 use super::about::{About, RegionalPrice, about};
 use super::fields::evaluate;
-use super::problem::CatalogueProblem;
 use super::quantity::whole;
 use super::rule::{Names, RuleValue, Variable, eval, number, show, split};
 use super::schema::{
@@ -52,12 +51,12 @@ const SERVERS_MAX: u32 = 1 << 16;
 
 struct VolumeBuilder<'a> {
     found: &'a FoundVolume,
-    problems: Vec<CatalogueProblem>,
+    problems: Vec<Problem>,
     notes: Vec<String>,
     unknown: Vec<UnknownLimit>,
 }
 
-pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<CatalogueProblem>> {
+pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<Problem>> {
     let volume = found.volume();
     let (problems, notes) = (Vec::new(), found.values.notes.clone());
     let mut builder = VolumeBuilder { found, problems, notes, unknown: Vec::new() };
@@ -147,10 +146,10 @@ impl VolumeBuilder<'_> {
     }
 
     fn refuse(&mut self, rule: &SchemaRule, message: String, remedy: &str) {
-        self.report(self.found.provider.text.problem(rule.at.clone(), message).remedy(remedy));
+        self.report(self.found.provider.text.problem(rule.at.clone(), message).help(remedy));
     }
 
-    fn report(&mut self, problem: CatalogueProblem) {
+    fn report(&mut self, problem: Problem) {
         // One rule may apply to both reads and writes.
         if !self.problems.contains(&problem) {
             self.problems.push(problem);
@@ -290,7 +289,7 @@ impl VolumeBuilder<'_> {
             let request = &self.found.request;
             let at = request.pairs.iter().find(|(key, _)| key.text == name).map_or(0..0, |(key, _)| key.at.clone());
             let problem = request.text.problem(at, format!("it has no {what} at this size"));
-            self.problems.push(problem.remedy(format!("leave `{name}` out")));
+            self.problems.push(problem.help(format!("leave `{name}` out")));
         }
     }
 
@@ -368,7 +367,7 @@ impl VolumeBuilder<'_> {
         for (key, _) in &request.pairs {
             if matches!(key.text.as_str(), "latency" | "written" | "unwritten" | "spells") {
                 let message = format!("`{}` does not apply to a drive: its mechanics set its latency", key.text);
-                self.problems.push(request.text.problem(key.at.clone(), message).remedy("leave it out"));
+                self.problems.push(request.text.problem(key.at.clone(), message).help("leave it out"));
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use units::{closest, suggestion};
+use units::{Problem, closest, suggestion};
 
 use super::fields::{CatalogueErrors, inside};
 use super::problem::CatalogueText;
@@ -166,11 +166,12 @@ pub(super) fn counting(fields: &Fields, errors: &mut CatalogueErrors) {
 }
 
 /// Sorts problems in the order of the file, without duplicates, up to a maximum.
-pub(super) fn sorted(text: &CatalogueText, mut problems: Vec<super::CatalogueProblem>) -> Vec<super::CatalogueProblem> {
-    problems.sort_by_key(|problem| (problem.place != *text, problem.at.start));
-    let mut known: Vec<super::CatalogueProblem> = Vec::new();
+pub(super) fn sorted(text: &CatalogueText, mut problems: Vec<Problem>) -> Vec<Problem> {
+    let position = |problem: &Problem| problem.place.as_ref().map(|place| (place.line, place.column));
+    problems.sort_by_key(|problem| (!text.has(problem), position(problem)));
+    let mut known: Vec<Problem> = Vec::new();
     for problem in problems {
-        let same = |other: &super::CatalogueProblem| other.at == problem.at && other.message == problem.message;
+        let same = |other: &Problem| other.place == problem.place && other.what == problem.what;
         if !known.iter().rev().any(same) {
             known.push(problem);
         }

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::DeValue;
+use units::Problem;
 
-use super::problem::{CatalogueProblem, CatalogueText};
+use super::problem::CatalogueText;
 use super::rule;
 use super::schema::SchemaRule;
 use crate::toml_fields::{FieldErrors, Fields, kind, number};
@@ -13,7 +14,7 @@ use crate::toml_fields::{FieldErrors, Fields, kind, number};
 /// Problems of a file, as they are found.
 pub(super) struct CatalogueErrors {
     pub text: CatalogueText,
-    pub problems: Vec<CatalogueProblem>,
+    pub problems: Vec<Problem>,
     /// IDs and places of cited sources.
     pub cited: Vec<(String, Range<usize>)>,
     /// IDs and places of used tables.
@@ -38,7 +39,7 @@ impl CatalogueErrors {
     }
 
     pub(super) fn add_with(&mut self, at: Range<usize>, message: impl Into<String>, remedy: impl Into<String>) {
-        self.problems.push(self.text.problem(at, message).remedy(remedy));
+        self.problems.push(self.text.problem(at, message).help(remedy));
     }
 }
 
@@ -88,7 +89,8 @@ pub(super) fn read_rule(key: &str, value: &Spanned<DeValue>, errors: &mut Catalo
     match rule::parse(text) {
         Ok(expr) => Some(SchemaRule { expr, at: value.span() }),
         Err(error) => {
-            errors.add(inside(&value.span(), &error.at), format!("`{key}`: {}", error.message));
+            let problem = error.problem.of(format_args!("`{key}`"));
+            errors.problems.push(problem.at(errors.text.place(inside(&value.span(), &error.at))));
             None
         }
     }
@@ -99,17 +101,17 @@ pub(super) fn evaluate(
     rule: &SchemaRule,
     names: &rule::Names,
     text: &CatalogueText,
-) -> Result<Option<rule::RuleValue>, CatalogueProblem> {
+) -> Result<Option<rule::RuleValue>, Problem> {
     match rule::eval(&rule.expr, names) {
         Ok(Some(rule::RuleValue::Number(number))) if !number.is_finite() => {
             let remedy = "divide by nothing that comes near 0, and take smaller numbers";
             let message = "this comes to a number that is too large, or to none at all";
-            Err(text.problem(rule.at.clone(), message).remedy(remedy))
+            Err(text.problem(rule.at.clone(), message).help(remedy))
         }
         Ok(value) => Ok(value),
         Err(error) => {
             let remedy = "write a rule that holds for every value of its keys, with `if(condition, then, otherwise)`";
-            Err(text.problem(inside(&rule.at, &error.at), error.message).remedy(remedy))
+            Err(error.problem.at(text.place(inside(&rule.at, &error.at))).or_help(remedy))
         }
     }
 }

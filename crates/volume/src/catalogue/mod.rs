@@ -29,13 +29,13 @@ mod values;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use units::suggestion;
+use units::{Problem, ProblemCode, suggestion};
 
 pub use about::{About, KeyFacts, RegionalPrice};
 pub use bounds::{Bounds, FigureOrigin};
 pub use build::ResolvedVolume;
 pub use builtin::{BuiltinVolume, list};
-pub use problem::{CatalogueProblem, CatalogueText};
+use problem::CatalogueText;
 pub use quantity::{QuantityKind, read as quantity};
 pub use request::file;
 pub use schema::LatencyBasis;
@@ -48,11 +48,11 @@ use values::Values;
 use crate::spec::{LimitSource, Scope, Spec};
 
 /// Reads a catalogue file: returns its text, or why it cannot be read.
-pub type ReadFile<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
+pub type ReadFile<'a> = dyn Fn(&str) -> Result<String, Problem> + 'a;
 
 /// A [`ReadFile`] for callers without file access.
-pub fn no_files(path: &str) -> Result<String, String> {
-    Err(format!("{path} cannot be read here"))
+pub fn no_files(path: &str) -> Result<String, Problem> {
+    Err(Problem::error(ProblemCode::Volume, format!("{path} cannot be read here")))
 }
 
 /// Resolves one requested volume: `gcp/pd-ssd@2019,size=2048GB,vcpus=32`.
@@ -60,7 +60,7 @@ pub fn no_files(path: &str) -> Result<String, String> {
 /// # Errors
 ///
 /// Returns all problems of the name.
-pub fn resolve(text: &str) -> Result<Spec, Vec<CatalogueProblem>> {
+pub fn resolve(text: &str) -> Result<Spec, Vec<Problem>> {
     let mut resolved = resolve_all(&[text], &no_files)?;
     Ok(resolved.remove(0).spec)
 }
@@ -70,7 +70,7 @@ pub fn resolve(text: &str) -> Result<Spec, Vec<CatalogueProblem>> {
 /// # Errors
 ///
 /// Returns all problems of their names and files.
-pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<ResolvedVolume>, Vec<CatalogueProblem>> {
+pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<ResolvedVolume>, Vec<Problem>> {
     let mut found = Vec::new();
     let mut problems = Vec::new();
     for text in texts {
@@ -115,7 +115,7 @@ pub struct Machine {
 /// # Errors
 ///
 /// Returns all problems of the volume's name.
-pub fn machines(text: &str) -> Result<Vec<Machine>, Vec<CatalogueProblem>> {
+pub fn machines(text: &str) -> Result<Vec<Machine>, Vec<Problem>> {
     let found = find(text, &no_files)?;
     let tables = &found.provider.tables;
     let key = attachment::machine_key(found.volume());
@@ -173,7 +173,7 @@ impl FoundVolume {
     }
 }
 
-fn find(text: &str, read_file: &ReadFile) -> Result<FoundVolume, Vec<CatalogueProblem>> {
+fn find(text: &str, read_file: &ReadFile) -> Result<FoundVolume, Vec<Problem>> {
     let request = request::parse(text)?;
     let (provider, index, tier) = match &request.head {
         VolumeName::File { path, kind } => {
@@ -195,25 +195,21 @@ fn find(text: &str, read_file: &ReadFile) -> Result<FoundVolume, Vec<CataloguePr
         let at = 0..request.text.text.len();
         let problem =
             request.text.problem(at, format!("how large {} is has no default", provider.types[index].full_id()));
-        return Err(vec![problem.remedy("write it, for example size=1TiB")]);
+        return Err(vec![problem.help("write it, for example size=1TiB")]);
     }
     Ok(FoundVolume { request, provider, index, values })
 }
 
-fn from_file(
-    request: &VolumeRequest,
-    path: &RequestPart,
-    read_file: &ReadFile,
-) -> Result<Arc<Provider>, Vec<CatalogueProblem>> {
-    let text = read_file(&path.text).map_err(|message| {
+fn from_file(request: &VolumeRequest, path: &RequestPart, read_file: &ReadFile) -> Result<Arc<Provider>, Vec<Problem>> {
+    let text = read_file(&path.text).map_err(|problem| {
         let remedy = "give the path of a file as docs/volumes.md describes it, like ./mydisk.toml";
-        vec![request.text.problem(path.at.clone(), message).remedy(remedy)]
+        request.text.problem(path.at.clone(), problem.what).help(remedy)
     })?;
     from_text(&CatalogueText::new(&path.text, &text))
 }
 
 /// Parses a catalogue file. Checks the rules of all its volumes at their defaults, whichever volume is requested.
-fn from_text(text: &CatalogueText) -> Result<Arc<Provider>, Vec<CatalogueProblem>> {
+fn from_text(text: &CatalogueText) -> Result<Arc<Provider>, Vec<Problem>> {
     let (provider, mut problems) = read::read(text);
     let provider = provider.map(Arc::new);
     for found in provider.iter().flat_map(with_defaults) {
@@ -229,7 +225,7 @@ fn from_text(text: &CatalogueText) -> Result<Arc<Provider>, Vec<CatalogueProblem
 }
 
 /// Resolves every volume of a file with default keys.
-fn with_defaults(provider: &Arc<Provider>) -> Vec<Result<FoundVolume, Vec<CatalogueProblem>>> {
+fn with_defaults(provider: &Arc<Provider>) -> Vec<Result<FoundVolume, Vec<Problem>>> {
     let resolved = provider.types.iter().enumerate().map(|(index, volume)| {
         let request = VolumeRequest::plain(&volume.full_id());
         let (values, problems) = values::values(&request, provider, volume, None);
@@ -246,12 +242,12 @@ fn find_in_file(
     request: &VolumeRequest,
     provider: &Provider,
     kind: Option<&RequestPart>,
-) -> Result<usize, Vec<CatalogueProblem>> {
+) -> Result<usize, Vec<Problem>> {
     let names: Vec<String> = provider.types.iter().map(VolumeType::full_id).collect();
     let Some(kind) = kind else {
         let several = || {
             let problem = request.text.problem(0..request.text.text.len(), "the file has several volumes");
-            vec![problem.remedy(format!("append #NAME with one of {}", names.join(", ")))]
+            vec![problem.help(format!("append #NAME with one of {}", names.join(", ")))]
         };
         return if names.len() == 1 { Ok(0) } else { Err(several()) };
     };
@@ -265,7 +261,7 @@ fn builtin_provider(
     request: &VolumeRequest,
     provider: &RequestPart,
     kind: &RequestPart,
-) -> Result<Arc<Provider>, Vec<CatalogueProblem>> {
+) -> Result<Arc<Provider>, Vec<Problem>> {
     if let Some(provider) = builtin::provider(&provider.text) {
         return Ok(provider);
     }
@@ -273,12 +269,12 @@ fn builtin_provider(
     let named = &request.text.text[path.clone()];
     if request::file(named).is_some() {
         let problem = request.text.problem(path.end..request.head_end(), "a file has no editions");
-        return Err(vec![problem.remedy(format!("name a volume in it, as in {named}#NAME@EDITION"))]);
+        return Err(vec![problem.help(format!("name a volume in it, as in {named}#NAME@EDITION"))]);
     }
     if provider.text.is_empty() || provider.text.starts_with(['.', '~']) {
         let problem =
             request.text.problem(path, format!("`{named}` is no volume, and files of volumes end in `.toml`"));
-        return Err(vec![problem.remedy("write a name like gcp/pd-ssd, or a path like ./mydisk.toml")]);
+        return Err(vec![problem.help("write a name like gcp/pd-ssd, or a path like ./mydisk.toml")]);
     }
     // For `pd-ssd` alone, or `gpc/pd-ssd`, suggest the providers that sell it.
     let owners = list().into_iter().filter(|listed| listed.name.split('/').nth(1) == Some(kind.text.as_str()));
@@ -286,7 +282,7 @@ fn builtin_provider(
     let names: Vec<String> = builtin::IDS.iter().map(|id| (*id).to_owned()).collect();
     let problem = unknown(request, provider, "provider", &names);
     let meant = (!owners.is_empty()).then(|| format!("did you mean {}?", owners.join(" or ")));
-    Err(vec![problem.maybe(meant)])
+    Err(vec![problem.maybe_help(meant)])
 }
 
 /// Finds a type by name and edition, or the type and size of a tier by its name.
@@ -295,7 +291,7 @@ fn find_type(
     provider: &Provider,
     kind: &RequestPart,
     edition: Option<&RequestPart>,
-) -> Result<(usize, Option<f64>), Vec<CatalogueProblem>> {
+) -> Result<(usize, Option<f64>), Vec<Problem>> {
     let wanted = edition.map(|edition| edition.text.as_str());
     let of = |id: &str| provider.types.iter().position(|known| known.id == id && known.edition.as_deref() == wanted);
     if let Some(index) = of(&kind.text) {
@@ -325,7 +321,7 @@ fn unknown_edition(
     kind: &RequestPart,
     edition: Option<&RequestPart>,
     editions: &[&str],
-) -> CatalogueProblem {
+) -> Problem {
     let known: Vec<String> = editions
         .iter()
         .map(|edition| {
@@ -337,18 +333,18 @@ fn unknown_edition(
         Some(edition) => format!("{} has no edition `{}`", kind.text, edition.text),
         None => format!("of {} only older editions are known", kind.text),
     };
-    request.text.problem(at, message).remedy(format!("there is {}", known.join(" and ")))
+    request.text.problem(at, message).help(format!("there is {}", known.join(" and ")))
 }
 
-fn unknown(request: &VolumeRequest, part: &RequestPart, what: &str, names: &[String]) -> CatalogueProblem {
+fn unknown(request: &VolumeRequest, part: &RequestPart, what: &str, names: &[String]) -> Problem {
     let mut known: Vec<&str> = names.iter().map(String::as_str).collect();
     known.dedup();
     let remedy = suggestion(&part.text, known.iter().copied(), || format!("there are {}", known.join(", ")));
-    request.text.problem(part.at.clone(), format!("there is no {what} `{}`", part.text)).remedy(remedy)
+    request.text.problem(part.at.clone(), format!("there is no {what} `{}`", part.text)).help(remedy)
 }
 
 /// Reports volumes on one machine that disagree about its properties: two machines cannot be one host.
-fn machine_conflicts(found: &[FoundVolume]) -> Vec<CatalogueProblem> {
+fn machine_conflicts(found: &[FoundVolume]) -> Vec<Problem> {
     let mut known: BTreeMap<(&str, &str), &values::KeyValue> = BTreeMap::new();
     let mut problems = Vec::new();
     for volume in found {
@@ -364,7 +360,7 @@ fn machine_conflicts(found: &[FoundVolume]) -> Vec<CatalogueProblem> {
             let (here, there) = (word(&key.value), word(&other.value));
             let message = format!("`{}` is `{here}` here and `{there}` for another volume on the machine", key.name);
             let problem = volume.request.text.problem(at, message);
-            problems.push(problem.remedy("give volumes on different machines different names with host="));
+            problems.push(problem.help("give volumes on different machines different names with host="));
         }
     }
     problems
@@ -380,7 +376,7 @@ fn value_conflicts<'a>(
     found: impl IntoIterator<Item = &'a FoundVolume>,
     name: &str,
     value: impl Fn(&FoundVolume) -> Option<f64>,
-) -> Vec<CatalogueProblem> {
+) -> Vec<Problem> {
     let mut known: BTreeMap<&str, (f64, &str)> = BTreeMap::new();
     let mut problems = Vec::new();
     for volume in found {
@@ -391,7 +387,7 @@ fn value_conflicts<'a>(
             let message = format!("`{name}` is `{}` here and `{there}` for another volume on the machine", here.text);
             let problem = volume.request.text.problem(here.at.clone(), message);
             problems
-                .push(problem.remedy("say it once, or give volumes on different machines different names with host="));
+                .push(problem.help("say it once, or give volumes on different machines different names with host="));
         }
     }
     problems

@@ -1,5 +1,7 @@
 //! Numbers with units: `2048GB`, `2400MiB/s`, `1.5ms`, `50%`.
 
+use units::{Problem, ProblemCode};
+
 use super::rule::number;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,11 +107,11 @@ impl QuantityKind {
 /// # Errors
 ///
 /// Returns what is expected instead.
-pub fn read(text: &str, measure: QuantityKind) -> Result<f64, String> {
+pub fn read(text: &str, measure: QuantityKind) -> Result<f64, Problem> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '_' | '.'))).unwrap_or(text.len());
     let (digits, suffix) = (text[..end].replace('_', ""), text[end..].trim());
-    let wanted = || format!("`{text}` is not {}", measure.wanted());
+    let wanted = || Problem::error(ProblemCode::Volume, format!("`{text}` is not {}", measure.wanted()));
     let value: f64 = digits.parse().map_err(|_| wanted())?;
     let base = match measure {
         QuantityKind::Count => match suffix {
@@ -121,7 +123,10 @@ pub fn read(text: &str, measure: QuantityKind) -> Result<f64, String> {
             "%" => value / 100.0,
             _ => return Err(wanted()),
         },
-        _ if suffix.is_empty() => return Err(format!("`{text}` has no unit\nhelp: give {}", measure.wanted())),
+        _ if suffix.is_empty() => {
+            return Err(Problem::error(ProblemCode::Volume, format!("`{text}` has no unit"))
+                .help(format!("give {}", measure.wanted())));
+        }
         _ => {
             // Providers write both `MiB/s` and `MiBps`, and networks have bits.
             let per_second = suffix.strip_suffix("Bps").map(|prefix| format!("{prefix}B/s"));
@@ -135,7 +140,11 @@ pub fn read(text: &str, measure: QuantityKind) -> Result<f64, String> {
             }
         }
     };
-    if base.is_finite() && base <= 1e19 { Ok(base) } else { Err(format!("`{text}` is too large")) }
+    if base.is_finite() && base <= 1e19 {
+        Ok(base)
+    } else {
+        Err(Problem::error(ProblemCode::Volume, format!("`{text}` is too large")))
+    }
 }
 
 /// Rounds down to whole units; tolerates rounding errors just below a whole number.
@@ -174,7 +183,7 @@ mod tests {
             ("99999999999999999999TiB", QuantityKind::Size, "too large"),
         ];
         for (text, measure, message) in refused {
-            assert!(read(text, measure).unwrap_err().contains(message), "{text}");
+            assert!(read(text, measure).unwrap_err().what.contains(message), "{text}");
         }
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use toml::de::DeTable;
+use units::Problem;
 
 use super::check;
 use super::fields::{CatalogueErrors, read_rule};
-use super::problem::{CatalogueProblem, CatalogueText};
+use super::problem::CatalogueText;
 use super::quantity::{self, QuantityKind, QuantityUnit};
 use super::schema::LatencyBasis;
 use super::schema::{
@@ -18,13 +19,13 @@ use crate::spec::{LimitSource, Scope};
 use crate::toml_fields::{Fields, kind, number};
 
 /// Parses a catalogue file. Returns the provider as far as it can be read, and all problems found.
-pub(super) fn read(text: &CatalogueText) -> (Option<Provider>, Vec<CatalogueProblem>) {
+pub(super) fn read(text: &CatalogueText) -> (Option<Provider>, Vec<Problem>) {
     let (root, errors) = DeTable::parse_recoverable(&text.text);
     if !errors.is_empty() {
         let end = text.text.len();
         let problem = |error: &toml::de::Error| {
             let problem = text.problem(error.span().unwrap_or(end..end), error.message());
-            problem.remedy("write TOML, as in the example of docs/volumes.md")
+            problem.help("write TOML, as in the example of docs/volumes.md")
         };
         return (None, errors.iter().map(problem).collect());
     }
@@ -103,14 +104,14 @@ fn table(mut fields: Fields, errors: &mut CatalogueErrors) -> RateTable {
         let row = RateTable::row(&columns, line);
         match row.and_then(|row| if is_of_attachments { row.of_attachments() } else { Ok(row) }) {
             Ok(row) => good.push(row),
-            Err(message) => {
+            Err(problem) => {
                 let written = errors.text.text.get(at.clone()).unwrap_or_default();
                 let line = line.trim();
                 let found = written.find(line).map_or(at.clone(), |found| {
                     let start = at.start + found;
                     start..start + line.len()
                 });
-                errors.add(found, message);
+                errors.problems.push(problem.at(errors.text.place(found)));
             }
         }
     }
@@ -400,8 +401,8 @@ fn size(fields: &mut Fields, key: &'static str, errors: &mut CatalogueErrors) ->
             errors.add(at, format!("`{key}` is between 1 B and 1 GiB"));
             None
         }
-        Err(message) => {
-            errors.add(at, message);
+        Err(problem) => {
+            errors.problems.push(problem.at(errors.text.place(at)));
             None
         }
     }

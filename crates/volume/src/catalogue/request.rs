@@ -1,8 +1,9 @@
 //! Parses volume names: `PROVIDER/TYPE[@EDITION][,key=value]...`.
 
 use std::ops::Range;
+use units::Problem;
 
-use super::problem::{CatalogueProblem, CatalogueText};
+use super::problem::CatalogueText;
 
 /// A part of the text with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,18 +47,18 @@ impl VolumeRequest {
 const LENGTH_MAX: usize = 4096;
 
 /// Parses the text. Only pairs without `=` and duplicate keys are problems here.
-pub(super) fn parse(text: &str) -> Result<VolumeRequest, Vec<CatalogueProblem>> {
+pub(super) fn parse(text: &str) -> Result<VolumeRequest, Vec<Problem>> {
     let source = CatalogueText::new("volume", text);
     if text.len() > LENGTH_MAX {
         let problem = source.problem(0..0, format!("a volume in {} bytes: that is no name", text.len()));
-        return Err(vec![problem.remedy(format!("write it in less than {LENGTH_MAX}, or a file of your own"))]);
+        return Err(vec![problem.help(format!("write it in less than {LENGTH_MAX}, or a file of your own"))]);
     }
     let mut parts = split(text, 0, ',').into_iter();
     let head = parts.next().unwrap_or(RequestPart { text: String::new(), at: 0..0 });
     let mut problems = Vec::new();
     if head.text.is_empty() {
         let problem = source.problem(head.at.clone(), "no volume is named");
-        problems.push(problem.remedy("write a name like gcp/pd-ssd; `fathom catalog` lists them"));
+        problems.push(problem.help("write a name like gcp/pd-ssd; `fathom catalog` lists them"));
     }
     let mut pairs: Vec<(RequestPart, RequestPart)> = Vec::new();
     for part in parts {
@@ -65,12 +66,12 @@ pub(super) fn parse(text: &str) -> Result<VolumeRequest, Vec<CatalogueProblem>> 
         match (sides.next(), sides.next(), sides.next()) {
             (Some(key), Some(_), _) if pairs.iter().any(|(known, _)| known.text == key.text) => {
                 let problem = source.problem(key.at, format!("`{}` is given twice", key.text));
-                problems.push(problem.remedy("give it once"));
+                problems.push(problem.help("give it once"));
             }
             (Some(key), Some(value), None) if !key.text.is_empty() => pairs.push((key, value)),
             _ => {
                 let problem = source.problem(part.at, format!("`{}` is not of the form key=value", part.text));
-                problems.push(problem.remedy("write, for example, size=1TiB"));
+                problems.push(problem.help("write, for example, size=1TiB"));
             }
         }
     }
@@ -152,8 +153,8 @@ mod tests {
     #[test]
     fn all_malformed_parts_are_reported_at_once() {
         let problems = parse("gcp/pd-ssd,size,vcpus=1,vcpus=2,=3").unwrap_err();
-        let places: Vec<Range<usize>> = problems.into_iter().map(|problem| problem.at).collect();
-        assert_eq!(places, [11..15, 24..29, 32..34]);
+        let places: Vec<usize> = problems.into_iter().map(|problem| problem.place.expect("a place").column).collect();
+        assert_eq!(places, [12, 25, 33]);
         assert!(parse("").is_err() && parse(",size=1GiB").is_err());
     }
 }

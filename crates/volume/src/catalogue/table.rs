@@ -1,6 +1,6 @@
 //! Tables of machines and tiers.
 
-use units::closest;
+use units::{Problem, ProblemCode, closest};
 
 use super::rule::RuleValue;
 
@@ -38,13 +38,16 @@ const WORDS: [&str; 3] = ["yes", NO, ON_REQUEST];
 
 impl TableRow {
     /// Checks the cells of a row of attachments.
-    pub(super) fn of_attachments(self) -> Result<Self, String> {
+    pub(super) fn of_attachments(self) -> Result<Self, Problem> {
         let is_wrong = |cell: &&Cell| match cell {
             Cell::Is(RuleValue::Word(word)) => !WORDS.contains(&word.as_str()),
             other => **other != Cell::Unknown,
         };
         match self.cells.iter().find(is_wrong) {
-            Some(_) => Err(format!("`{}` has a cell that is none of {} and -", self.name, WORDS.join(", "))),
+            Some(_) => Err(Problem::error(
+                ProblemCode::Volume,
+                format!("`{}` has a cell that is none of {} and -", self.name, WORDS.join(", ")),
+            )),
             None => Ok(self),
         }
     }
@@ -77,22 +80,31 @@ impl RateTable {
     }
 
     /// Parses `name cell cell…`.
-    pub(super) fn row(columns: &[String], line: &str) -> Result<TableRow, String> {
+    pub(super) fn row(columns: &[String], line: &str) -> Result<TableRow, Problem> {
         let mut words = line.split_whitespace();
         let name = words.next().unwrap_or_default().to_owned();
         let cells: Vec<Cell> = words.map(cell).collect::<Result<_, _>>()?;
         if cells.len() != columns.len() {
-            return Err(format!("`{name}` has {} cells for {} columns", cells.len(), columns.len()));
+            return Err(Problem::error(
+                ProblemCode::Volume,
+                format!("`{name}` has {} cells for {} columns", cells.len(), columns.len()),
+            ));
         }
         // Bounds the time of matching, which is exponential in stars.
         if name.matches('*').count() > 3 {
-            return Err(format!("`{name}` has more than three stars"));
+            return Err(Problem::error(ProblemCode::Volume, format!("`{name}` has more than three stars")));
         }
         if !well_formed(&name) {
-            return Err(format!("`{name}` has a range that is not of the form {{2..8}} or {{2..}}"));
+            return Err(Problem::error(
+                ProblemCode::Volume,
+                format!("`{name}` has a range that is not of the form {{2..8}} or {{2..}}"),
+            ));
         }
         if cells.contains(&Cell::Matched) && !name.contains('{') {
-            return Err(format!("`{name}` has no range whose number `#` could be"));
+            return Err(Problem::error(
+                ProblemCode::Volume,
+                format!("`{name}` has no range whose number `#` could be"),
+            ));
         }
         Ok(TableRow { name, cells })
     }
@@ -108,14 +120,15 @@ impl RateTable {
     }
 }
 
-fn cell(word: &str) -> Result<Cell, String> {
+fn cell(word: &str) -> Result<Cell, Problem> {
     Ok(match word {
         "-" => Cell::Unknown,
         "#" => Cell::Matched,
         _ => Cell::Is(match word.replace('_', "").parse::<f64>() {
             Ok(number) if number.is_finite() && number >= 0.0 => RuleValue::Number(number),
             Ok(_) => {
-                return Err(format!("`{word}` is not a number\nhelp: write a number of 0 or more, or `-` for unknown"));
+                return Err(Problem::error(ProblemCode::Volume, format!("`{word}` is not a number"))
+                    .help("write a number of 0 or more, or `-` for unknown"));
             }
             Err(_) => RuleValue::Word(word.to_owned()),
         }),

@@ -1,4 +1,4 @@
-use units::random::Random;
+use units::{Place, Problem, ProblemCode, random::Random};
 
 use super::*;
 use crate::request::RequestKind;
@@ -24,6 +24,10 @@ fn refused_for(text: &str, parts: &[&str]) {
     for part in parts {
         assert!(problems.contains(part), "{text}:\n{problems}\nlacks {part}");
     }
+}
+
+fn place(problem: &Problem) -> &Place {
+    problem.place.as_deref().expect("a place")
 }
 
 #[test]
@@ -78,7 +82,7 @@ fn limits_have_measured_tolerances() {
 /// Machines without a row, as flexible ones, were to be left out, although their network can be given.
 #[test]
 fn a_machine_without_limits_hid_the_key_for_its_network() {
-    let remedy = |volume: &str| resolve(&format!("{volume},machine=none.such")).unwrap_err().remove(0).remedy.unwrap();
+    let remedy = |volume: &str| resolve(&format!("{volume},machine=none.such")).unwrap_err().remove(0).help.unwrap();
     let oci = remedy("oci/block-volume");
     assert!(oci.contains("give its network_gbps= instead, or leave `machine` out"), "{oci}");
     for volume in ["aws/gp3", "aws/io1", "azure/p30", "azure/ultra"] {
@@ -108,13 +112,13 @@ fn volumes_of_one_type_on_one_machine_are_summed() {
 fn volumes_on_one_machine_must_agree_about_it() {
     let texts = ["gcp/pd-ssd,machine=n2-standard-8", "gcp/pd-ssd,machine=n2-standard-16"];
     let problems = resolve_all(&texts, &no_files).unwrap_err();
-    assert!(problems[0].message.contains("`machine` is `n2-standard-16`"), "{problems:?}");
+    assert!(problems[0].what.contains("`machine` is `n2-standard-16`"), "{problems:?}");
     for (key, a, b) in [("vcpus", "16", "32"), ("competing_traffic", "on", "off")] {
         let [first, second] = [a, b].map(|value| format!("gcp/pd-ssd@2019,{key}={value}"));
         let problems = resolve_all(&[&first, &second], &no_files).unwrap_err();
-        assert!(problems[0].message.contains(&format!("`{key}` is `{b}`")), "{problems:?}");
-        assert!(problems[0].message.contains(&format!("`{a}` for another volume")), "{problems:?}");
-        assert_eq!(&second[problems[0].at.clone()], b);
+        assert!(problems[0].what.contains(&format!("`{key}` is `{b}`")), "{problems:?}");
+        assert!(problems[0].what.contains(&format!("`{a}` for another volume")), "{problems:?}");
+        assert_eq!(place(&problems[0]).marked(), b);
         assert!(resolve_all(&[&first, &format!("{second},host=b")], &no_files).is_ok());
         // A default value also conflicts with that of another machine.
         assert!(resolve_all(&[&first, "gcp/pd-standard@2019"], &no_files).is_err());
@@ -138,7 +142,7 @@ fn measured_quantiles_are_a_latency_distribution() {
         ["[]", "[[1]]", "[[50, 2], [40, 3]]", "[[50, 2], [60, 1]]", "[[101, 2]]", "[[1, 2, 3]]", "7", "[[1, nan]]"]
     {
         let problems = resolved(wrong).unwrap_err();
-        assert!(problems[0].message.contains("`points`"), "{wrong}: {problems:?}");
+        assert!(problems[0].what.contains("`points`"), "{wrong}: {problems:?}");
     }
 }
 
@@ -185,7 +189,7 @@ fn contradictions_are_reported() {
 #[test]
 fn all_problems_are_reported_at_once_with_their_places() {
     let problems = resolve("gcp/pd-ssd@2019,size=1,vcpus=x,speed=9,written=200%").unwrap_err();
-    let columns: Vec<usize> = problems.iter().map(|problem| problem.line().1).collect();
+    let columns: Vec<usize> = problems.iter().map(|problem| place(problem).column).collect();
     assert_eq!(columns.len(), 4, "{problems:?}");
     for column in [22, 30, 32, 48] {
         assert!(columns.contains(&column), "{column}: {problems:?}");
@@ -201,12 +205,18 @@ fn a_users_file_is_a_catalogue() {
         limit = [{ name = "IOPS", iops = "200 * tib" }, { name = "throughput", mbps = 800 }]
         latency.read = { law = "constant", us = 700 }
     "#;
-    let file = |path: &str| if path == "./old.toml" { Ok(toml.to_owned()) } else { Err("no such file".to_owned()) };
+    let file = |path: &str| {
+        if path == "./old.toml" {
+            Ok(toml.to_owned())
+        } else {
+            Err(Problem::error(ProblemCode::UnreadableInput, "no such file"))
+        }
+    };
     let resolved = resolve_all(&["./old.toml,size=20TiB"], &file).unwrap();
     assert_eq!(resolved[0].spec.limits[0].rate.read, Some(4000));
     assert_eq!(resolved[0].spec.title, "The old array");
     let missing = resolve_all(&["./new.toml"], &file).unwrap_err();
-    assert_eq!(missing[0].message, "no such file");
+    assert_eq!(missing[0].what, "no such file");
 }
 
 #[test]
@@ -250,7 +260,7 @@ fn nonsensical_values_in_a_file_are_reported_at_their_place() {
         ("limit = { name = \"a\", iops = 5, jitter = { ms = 1, source = @\"b\" } }", "there is no source `b`"),
         ("limit = { name = \"a\", iops = 5, jitter = { ms = 1, @s = 1 } }", "`jitter` has no key `s`"),
         ("limit = { name = \"a\", iops = 5, credits = 5, jitter = @{ ms = 1 } }", "where there are `credits`"),
-        ("limit = { name = \"a\", iops = 5, @jitter_ms = 1 }", "has no key `jitter_ms` (did you mean `jitter`?)"),
+        ("limit = { name = \"a\", iops = 5, @jitter_ms = 1 }", "has no key `jitter_ms`; did you mean `jitter`?"),
         ("limit = { name = \"a\", iops = 5, io_unit = \"1MiB\", merged = @5 }", "`merged` is true or false"),
         ("limit = { name = \"a\", iops = 5, io_unit = \"1MiB\", merged = { from = @\"5\" } }", "has no unit"),
         ("notes = [\"a\", @5]", "`notes` holds texts in quotes, not a number"),
@@ -339,7 +349,9 @@ fn impossible_volumes_are_reported_at_their_place() {
         let at = marked.find('@').expect("a mark");
         let toml = marked.replace('@', "");
         let problems = resolve_all(&["a.toml#volume"], &|_| Ok(toml.clone())).expect_err(&marked);
-        let found = |problem: &CatalogueProblem| problem.at.start == at && problem.to_string().contains(message);
+        let at = Place::of_text("", &toml, at..at);
+        let is_there = |problem: &Problem| (place(problem).line, place(problem).column) == (at.line, at.column);
+        let found = |problem: &Problem| is_there(problem) && problem.to_string().contains(message);
         assert!(problems.iter().any(found), "{marked}: {problems:#?}");
     }
 }
@@ -359,9 +371,9 @@ fn all_problems_of_a_file_are_reported_in_order() {
          [[volume]]\nid = 'b'\n{size}, min = 5 }}\nprice = {{ usd = -3 }}\n"
     );
     let problems = resolve_all(&["f.toml#a"], &|_| Ok(toml.clone())).unwrap_err();
-    let lines: Vec<usize> = problems.iter().map(|problem| problem.line().0).collect();
+    let lines: Vec<usize> = problems.iter().map(|problem| place(problem).line).collect();
     assert_eq!(lines, [4, 4, 5, 8, 9], "{problems:#?}");
-    assert!(problems.iter().all(|problem| problem.remedy.is_some()), "{problems:#?}");
+    assert!(problems.iter().all(|problem| problem.help.is_some()), "{problems:#?}");
 }
 
 /// A requested size may move a default out of its range. That would be a mistake of the file, and no built-in file
@@ -371,7 +383,7 @@ fn defaults_of_the_catalogue_fit_every_size() {
     for listed in list() {
         for size in ["4GiB", "10GiB", "100GiB", "1TiB", "4TiB", "16TiB", "64TiB"] {
             for problem in resolve(&format!("{},size={size}", listed.name)).err().into_iter().flatten() {
-                assert_eq!(&*problem.place.name, "volume", "{} of {size}: {problem}", listed.name);
+                assert_eq!(&*place(&problem).source, "volume", "{} of {size}: {problem}", listed.name);
             }
         }
     }
@@ -382,7 +394,7 @@ fn invalid_volume_names_are_refused() {
     let file = |_: &str| Ok("[[volume]]\nid = 'a'\nkey.size = { unit = 'GiB' }\n".to_owned());
     let long = format!("custom{}", ",iops=5".repeat(10_000));
     for (text, message) in [
-        ("a.toml", "has no default (write it"),
+        ("a.toml", "has no default; write it"),
         ("a.toml#a#a,size=1GiB", "no volume in the file `a#a`"),
         ("a.toml@2019,size=1GiB", "a.toml#NAME@EDITION"),
         ("custom,host=", "the name is empty"),
@@ -431,7 +443,7 @@ fn damaged_files_are_read_or_refused() {
         let toml: String = toml.into_iter().collect();
         for name in ["a.toml", "a.toml#nvme-block", "a.toml#custom,iops=5"] {
             for problem in resolve_all(&[name], &|_| Ok(toml.clone())).err().into_iter().flatten() {
-                assert!(problem.line().0 >= 1 && problem.to_string().contains(':'), "seed {seed}");
+                assert!(place(&problem).line >= 1 && problem.to_string().contains(':'), "seed {seed}");
             }
         }
     }
@@ -468,8 +480,11 @@ fn any_text_resolves_or_is_refused() {
         let mut random = Random::new(seed, 1);
         let text: String = (0..random.below(14)).map(|_| parts[random.below(parts.len() as u64) as usize]).collect();
         for problem in resolve(&text).err().into_iter().flatten() {
-            let (line, column, _) = problem.line();
-            assert!(line >= 1 && column >= 1 && problem.width() <= text.len(), "seed {seed}: {text}: {problem}");
+            let place = place(&problem);
+            assert!(
+                place.line >= 1 && place.column >= 1 && place.length <= text.len(),
+                "seed {seed}: {text}: {problem}"
+            );
         }
     }
 }
@@ -594,7 +609,7 @@ fn machines_were_accepted_with_volumes_that_they_cannot_take() {
                 key.machine = { table = 'attachments', attach = 'fast' }\n\
                 [[table]]\nid = 'attachments'\ncolumns = 'slow'\nrows = '''\na yes\nb maybe\n'''\n";
     let problems = resolve_all(&["a.toml"], &|_| Ok(file.to_owned())).err().unwrap();
-    let problems: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
+    let problems: Vec<&str> = problems.iter().map(|problem| problem.what.as_str()).collect();
     let wrong_cell = "`b` has a cell that is none of yes, no, on-request and -";
     assert_eq!(problems, ["no table of attachments has a column `fast`", wrong_cell]);
 }
@@ -697,7 +712,7 @@ fn prices_were_known_of_one_region_alone() {
         ("{ usd = 'region_quick * gib', regions = 'prices' }", "there is no variable `region_quick`"),
         ("{ usd = 1, regions = 'price' }", "there is no table `price`"),
     ] {
-        assert_eq!(prices(price).err().unwrap()[0].message, message);
+        assert_eq!(prices(price).err().unwrap()[0].what, message);
     }
 }
 

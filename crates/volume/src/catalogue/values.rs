@@ -1,11 +1,10 @@
 //! Resolves the values of a volume's keys: requested values, defaults, ranges.
 
-use units::suggestion;
+use units::{Problem, ProblemCode, suggestion};
 
 use super::attachment;
 use super::bounds::{Bounds, FigureOrigin};
 use super::fields::evaluate;
-use super::problem::CatalogueProblem;
 use super::quantity::{self, QuantityKind, QuantityUnit};
 use super::request::{RequestPart, VolumeRequest};
 use super::rule::{Names, RuleValue, Variable, number};
@@ -84,7 +83,7 @@ struct ValueFinder<'a> {
     provider: &'a Provider,
     volume: &'a VolumeType,
     found: Values,
-    problems: Vec<CatalogueProblem>,
+    problems: Vec<Problem>,
 }
 
 /// Resolves the values of all keys, and returns them with all problems. `tier` is the size of a tier requested by name.
@@ -93,7 +92,7 @@ pub(super) fn values(
     provider: &Provider,
     volume: &VolumeType,
     tier: Option<f64>,
-) -> (Values, Vec<CatalogueProblem>) {
+) -> (Values, Vec<Problem>) {
     let names = names(volume, &provider.tables);
     let found = Values { names, ..Values::default() };
     let mut finder = ValueFinder { request, provider, volume, found, problems: Vec::new() };
@@ -121,7 +120,7 @@ impl ValueFinder<'_> {
     }
 
     fn refuse(&mut self, part: &RequestPart, message: impl Into<String>, remedy: Option<String>) {
-        self.problems.push(self.request.text.problem(part.at.clone(), message).maybe(remedy));
+        self.problems.push(self.request.text.problem(part.at.clone(), message).maybe_help(remedy));
     }
 
     /// Evaluates a rule; problems are reported at its place in the file.
@@ -216,8 +215,8 @@ impl ValueFinder<'_> {
     fn quantity(&mut self, key: &SchemaKey, part: &RequestPart, unit: QuantityUnit) -> Option<RuleValue> {
         let base = match quantity::read(&part.text, unit.measure) {
             Ok(base) => base,
-            Err(message) => {
-                self.refuse(part, format!("{}: {message}", key.name), None);
+            Err(problem) => {
+                self.problems.push(problem.of(&key.name).at(self.request.text.place(part.at.clone())));
                 return None;
             }
         };
@@ -262,13 +261,13 @@ impl ValueFinder<'_> {
     /// Checks what the file declares about a key that was not given: its bounds, and its default within them.
     fn check_declared_range(&mut self, key: &SchemaKey, unit: QuantityUnit, default: Option<f64>) {
         // A range may depend on requested values, which may already be wrong.
-        if self.problems.iter().any(|problem| problem.place == self.request.text) {
+        if self.problems.iter().any(|problem| self.request.text.has(problem)) {
             return;
         }
         let (least, most) = self.bounds(key, unit);
         let mut refuse = |rule: &Option<SchemaRule>, message: String, remedy: &str| {
             let at = rule.as_ref().map_or(0..0, |rule| rule.at.clone());
-            self.problems.push(self.provider.text.problem(at, message).remedy(remedy));
+            self.problems.push(self.provider.text.problem(at, message).help(remedy));
         };
         for (name, rule, bound) in [("min", &key.least, least), ("max", &key.most, most)] {
             if let Some(bound) = bound.filter(|bound| !(0.0..=1e19).contains(bound)) {
@@ -396,7 +395,9 @@ impl ValueFinder<'_> {
         let read = |measure: QuantityKind| quantity::read(&value.text, measure).map(Some);
         let common = &mut self.found.common;
         let refused = match key.text.as_str() {
-            "host" if value.text.is_empty() => Err("the name is empty\nhelp: write one, as in host=a".to_owned()),
+            "host" if value.text.is_empty() => {
+                Err(Problem::error(ProblemCode::Volume, "the name is empty").help("write one, as in host=a"))
+            }
             "host" => {
                 common.host = Some(value.text.clone());
                 Ok(None)
@@ -406,7 +407,12 @@ impl ValueFinder<'_> {
             "memory" => read(QuantityKind::Size).and_then(|bytes| {
                 let enough = bytes.is_some_and(|bytes| bytes >= MEMORY_MIN);
                 common.memory = bytes;
-                if enough { Ok(bytes) } else { Err(format!("`{}` is too small\nhelp: give at least 1MiB", value.text)) }
+                if enough {
+                    Ok(bytes)
+                } else {
+                    Err(Problem::error(ProblemCode::Volume, format!("`{}` is too small", value.text))
+                        .help("give at least 1MiB"))
+                }
             }),
             "read_ahead" => read(QuantityKind::Size).inspect(|bytes| common.read_ahead = *bytes),
             "written" => share(&value.text).inspect(|share| common.written = *share),
@@ -417,7 +423,10 @@ impl ValueFinder<'_> {
                 if is_fit {
                     Ok(ns)
                 } else {
-                    Err(format!("`{}` is more than 60 s: a limit that saves up so much has credits", value.text))
+                    Err(Problem::error(
+                        ProblemCode::Volume,
+                        format!("`{}` is more than 60 s: a limit that saves up so much has credits", value.text),
+                    ))
                 }
             }),
             "spells" => spells(&value.text).map(|spells| {
@@ -434,22 +443,31 @@ impl ValueFinder<'_> {
                 return;
             }
         };
-        if let Err(message) = refused {
-            self.refuse(value, format!("{}: {message}", key.text), None);
+        if let Err(problem) = refused {
+            self.problems.push(problem.of(&key.text).at(self.request.text.place(value.at.clone())));
         }
     }
 }
 
-fn share(text: &str) -> Result<Option<f64>, String> {
+fn share(text: &str) -> Result<Option<f64>, Problem> {
     let share = quantity::read(text, QuantityKind::Share)?;
-    if share <= 1.0 { Ok(Some(share)) } else { Err(format!("`{text}` is more than 100 %")) }
+    if share <= 1.0 {
+        Ok(Some(share))
+    } else {
+        Err(Problem::error(ProblemCode::Volume, format!("`{text}` is more than 100 %")))
+    }
 }
 
 /// Minimum length of slow periods: shorter ones belong in the latency distribution.
 const SLOW_PERIOD_MIN_NS: f64 = 1e6;
 
-fn spells(text: &str) -> Result<(f64, f64, f64), String> {
-    let wanted = || format!("`{text}` is not EVERY/LASTING/FACTOR, as in 1h/2min/10, with a factor of 1 to 1,000,000");
+fn spells(text: &str) -> Result<(f64, f64, f64), Problem> {
+    let wanted = || {
+        Problem::error(
+            ProblemCode::Volume,
+            format!("`{text}` is not EVERY/LASTING/FACTOR, as in 1h/2min/10, with a factor of 1 to 1,000,000"),
+        )
+    };
     let parts: Vec<&str> = text.split('/').collect();
     let [every, lasting, factor] = parts[..] else { return Err(wanted()) };
     let factor = factor.trim().trim_end_matches('x');
@@ -460,9 +478,11 @@ fn spells(text: &str) -> Result<(f64, f64, f64), String> {
         .ok_or_else(wanted)?;
     let (every, lasting) = (time(every)?, time(lasting)?);
     if every.min(lasting) < SLOW_PERIOD_MIN_NS {
-        return Err(format!(
-            "`{text}` has spells, or times between them, of less than 1 ms\nhelp: write longer ones, as in 1h/2min/10"
-        ));
+        return Err(Problem::error(
+            ProblemCode::Volume,
+            format!("`{text}` has spells, or times between them, of less than 1 ms"),
+        )
+        .help("write longer ones, as in 1h/2min/10"));
     }
     Ok((every, lasting, factor))
 }

@@ -9,7 +9,6 @@ use units::random::{Random, mix};
 use super::data::{Data, IssuerInputs};
 use super::pattern::{BacklogTrims, Parts, Pattern, PendingTrims, Phase, Streams, TrimRanges, UnverifiedWrites};
 use crate::decision::{Decision, FileExtent, WorkerIndex};
-use crate::error::WorkloadError;
 use crate::files::JobLayout;
 use crate::limits::Limits;
 use crate::mix::Mix;
@@ -22,10 +21,10 @@ use crate::sizes::three;
 use crate::syncs::SyncSchedule;
 use crate::think::Think;
 use crate::verify::Verifier;
-use units::OpKind;
+use units::{OpKind, Problem};
 
 impl Pattern {
-    pub(super) fn new(job: &Job, worker: WorkerIndex, layout: &JobLayout, seed: u64) -> Result<Self, WorkloadError> {
+    pub(super) fn new(job: &Job, worker: WorkerIndex, layout: &JobLayout, seed: u64) -> Result<Self, Problem> {
         let seed = job.pattern.randseed.unwrap_or(seed);
         let own = mix(seed, u64::from(worker.index));
         let mix = Mix::new(job);
@@ -106,30 +105,28 @@ fn backlog_trims(
     rules: &OffsetRules,
     verifier: Option<&Verifier>,
     own: u64,
-) -> Result<Option<BacklogTrims>, WorkloadError> {
+) -> Result<Option<BacklogTrims>, Problem> {
     let writes = verifier.is_some() && job.pattern.direction.writes();
-    let refused = |why: &str| {
+    let refused = |why: &str, help: &str| {
         let message = format!("blocks cannot be trimmed before they are verified: {why}");
-        Err(WorkloadError::new("trim_percentage", message))
+        Err(job.unfit("trim_percentage", message).help(help))
     };
     if job.verify.only && writes && job.verify.trims.is_any() {
-        return refused(
-            "`verify_only` does not know which blocks the earlier run trimmed\nhelp: verify in the same run",
-        );
+        return refused("`verify_only` does not know which blocks the earlier run trimmed", "verify in the same run");
     }
     if !job.trims_written() {
         return Ok(None);
     }
     if rules.may_overlap() {
         return refused(
-            "blocks are written several times in a pass, and a trim may follow the last write or not\nhelp: leave out \
-             `norandommap` and skewed distributions",
+            "blocks are written several times in a pass, and a trim may follow the last write or not",
+            "leave out `norandommap` and skewed distributions",
         );
     }
     if verifier.is_some_and(Verifier::shares_regions) {
         return refused(
-            "other workers write to the same region, and trim what this one has written\nhelp: give each worker a \
-             file or region of its own",
+            "other workers write to the same region, and trim what this one has written",
+            "give each worker a file or region of its own",
         );
     }
     Ok(Some(BacklogTrims::new(job.verify.trims, own)))
@@ -154,7 +151,7 @@ pub(super) fn most_bytes(job: &Job) -> u32 {
 /// # Errors
 ///
 /// Fails if a region has too many blocks for a map.
-pub fn map_bytes(job: &Job, layout: &JobLayout) -> Result<u64, WorkloadError> {
+pub fn map_bytes(job: &Job, layout: &JobLayout) -> Result<u64, Problem> {
     let rules = OffsetRules::new(job, used_kinds(job, Mix::new(job)), 0);
     layout.files.iter().enumerate().try_fold(0_u64, |sum, (index, extent)| {
         check_map(job, &rules, index, extent.length)?;
@@ -162,21 +159,21 @@ pub fn map_bytes(job: &Job, layout: &JobLayout) -> Result<u64, WorkloadError> {
     })
 }
 
-fn check_map(job: &Job, rules: &OffsetRules, index: usize, length: u64) -> Result<(), WorkloadError> {
-    if let Some(Err(message)) = rules.regions(length) {
-        return Err(WorkloadError::new("spr_num_regions", message));
+fn check_map(job: &Job, rules: &OffsetRules, index: usize, length: u64) -> Result<(), Problem> {
+    if let Some(Err(problem)) = rules.regions(length) {
+        return Err(job.unfit_because("spr_num_regions", problem));
     }
     if rules.is_too_large(length) {
         let (name, number) = (&job.name, index + 1);
-        let message = format!("file {number} of job {name} has too many blocks for a map\nhelp: set norandommap");
-        return Err(WorkloadError::new("size", message));
+        let message = format!("file {number} of job {name} has too many blocks for a map");
+        return Err(job.unfit("size", message).help("set norandommap"));
     }
     Ok(())
 }
 
-fn cursors(job: &Job, rules: &OffsetRules, layout: &JobLayout, used: [bool; 3]) -> Result<Vec<Cursor>, WorkloadError> {
+fn cursors(job: &Job, rules: &OffsetRules, layout: &JobLayout, used: [bool; 3]) -> Result<Vec<Cursor>, Problem> {
     if layout.files.is_empty() {
-        return Err(WorkloadError::new("filename", "the job has no file"));
+        return Err(job.unfit("filename", "the job has no file"));
     }
     let least = u64::from(min_size(&rules.sizes, used));
     let greatest = (0..3).filter(|&kind| used[kind]).map(|kind| rules.sizes[kind].min()).max().unwrap_or(1);
@@ -186,7 +183,7 @@ fn cursors(job: &Job, rules: &OffsetRules, layout: &JobLayout, used: [bool; 3]) 
         // forever.
         if (least..u64::from(greatest)).contains(&length) {
             let message = format!("file {number} of job {name} offers {length} bytes, less than a block of {greatest}");
-            return Err(WorkloadError::new("size", message));
+            return Err(job.unfit("size", message));
         }
         check_map(job, rules, index, length)?;
         Ok(Cursor::new(rules, *extent, index, used))
@@ -204,7 +201,7 @@ fn verifier(
     pace: &Pace,
     used: [bool; 3],
     (seed, worker, layout): (u64, WorkerIndex, &JobLayout),
-) -> Result<Option<Verifier>, WorkloadError> {
+) -> Result<Option<Verifier>, Problem> {
     let Some(method) = job.verify.method else { return Ok(None) };
     let interval = match job.verify.format {
         VerifyFormat::Fathom => {
@@ -214,20 +211,20 @@ fn verifier(
         VerifyFormat::Fio => job.fio_verify_interval(),
     };
     if let Some(small) = job.small_block(false) {
-        return Err(WorkloadError::new(small.option, format!("{}: {}", small.message(), small.help())));
+        return Err(job.unfit(small.option, small.message()).help(small.help()));
     }
     let writes = job.pattern.direction.writes();
     if writes && rules.may_overlap() && !rules.keeps_to(interval, used) {
         let message = format!(
-            "writes may overlap and do not all begin and end on multiples of {interval} bytes, so blocks could \
-             not be told from damaged ones\nhelp: choose sizes that are multiples of it"
+            "writes may overlap and do not all begin and end on multiples of {interval} bytes, so blocks could not be \
+             told from damaged ones"
         );
-        return Err(WorkloadError::new("verify", message));
+        return Err(job.unfit("verify", message).help("choose sizes that are multiples of it"));
     }
     if writes && pace.order_depends_on_time() {
         let message = "with a rate for only one of reads and writes, the order of operations depends on the device \
-                       and cannot be repeated for verification\nhelp: give both a rate, or neither";
-        return Err(WorkloadError::new("verify", message));
+                       and cannot be repeated for verification";
+        return Err(job.unfit("verify", message).help("give both a rate, or neither"));
     }
     let nonce = if writes && !job.verify.only { Some(job.verify.nonce.unwrap_or(0)) } else { job.verify.nonce };
     Ok(Some(Verifier::new(method, &job.verify, interval, seed, nonce, worker.index, layout)))

@@ -24,10 +24,9 @@ pub use build::map_bytes;
 use std::sync::Arc;
 
 use job::Job;
-use units::{Nanos, OpKind};
+use units::{Nanos, OpKind, Problem};
 
 use crate::decision::{Decision, FileExtent, Next, WorkerIndex, ZoneTask};
-use crate::error::WorkloadError;
 use crate::files::JobLayout;
 use crate::mix::Mix;
 use crate::operations::Operations;
@@ -73,7 +72,7 @@ impl Issuer {
     /// # Errors
     ///
     /// Fails if a region is smaller than a block or if the writes could not be verified.
-    pub fn new(job: &Job, worker: WorkerIndex, layout: &JobLayout, seed: u64) -> Result<Self, WorkloadError> {
+    pub fn new(job: &Job, worker: WorkerIndex, layout: &JobLayout, seed: u64) -> Result<Self, Problem> {
         let mut pattern = Pattern::new(job, worker, layout, seed)?;
         let written = job.pattern.direction.writes() && pattern.mix != Mix::Only(OpKind::Read);
         if job.verify.only && job.verify.method.is_some() && written {
@@ -99,7 +98,7 @@ impl Issuer {
         layout: &JobLayout,
         seed: u64,
         bytes: Box<dyn TraceBytes>,
-    ) -> Result<Self, WorkloadError> {
+    ) -> Result<Self, Problem> {
         let trace = TraceReplay::new(job, &layout.files, bytes)?;
         Ok(Self::Replay(Box::new(Replay { trace, pattern: Pattern::new(job, worker, layout, seed)? })))
     }

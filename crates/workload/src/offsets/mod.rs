@@ -10,8 +10,8 @@ pub(crate) use distribution::Draw;
 pub(crate) use permutation::Permutation;
 
 use job::{Distribution, Generator, Job, Preconditioning, StridedZones};
-use units::OpKind;
 use units::random::{Random, mix};
+use units::{OpKind, Problem};
 
 use crate::decision::FileExtent;
 use crate::sizes::{Sizer, sizes_by_order, three};
@@ -160,7 +160,7 @@ impl OffsetRules {
     /// # Errors
     ///
     /// Returns why it cannot be divided.
-    pub(crate) fn regions(&self, bytes: u64) -> Option<Result<RegionPlan, String>> {
+    pub(crate) fn regions(&self, bytes: u64) -> Option<Result<RegionPlan, Problem>> {
         let (Method::Preconditioning(unit), Some(options)) = (self.method, &self.preconditioning) else { return None };
         Some(RegionPlan::new(options, bytes / u64::from(unit), unit.into()))
     }

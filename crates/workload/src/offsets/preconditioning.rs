@@ -8,6 +8,7 @@
 //! region, a number that depends on its age is repeated in the next one.
 
 use units::random::{Random, mix};
+use units::{Problem, ProblemCode};
 
 use super::permutation::Permutation;
 
@@ -31,15 +32,14 @@ impl RegionPlan {
     /// # Errors
     ///
     /// Returns a message with a remedy if there are too few regions or too many.
-    pub(crate) fn new(options: &job::Preconditioning, logical: u64, unit: u64) -> Result<Self, String> {
+    pub(crate) fn new(options: &job::Preconditioning, logical: u64, unit: u64) -> Result<Self, Problem> {
         let (extra, regions) = (options.overprovisioning, u64::from(options.regions));
         let physical = (logical as f64 * (1.0 + extra)).round().max(logical as f64) as u64;
         let region = physical / regions.max(1);
         if extra >= regions as f64 - 1.0 {
             let least = extra.floor() as u64 + 2;
-            return Err(format!(
-                "{regions} regions are too few for an overprovisioning of {extra}\nhelp: write at least {least}"
-            ));
+            let what = format!("{regions} regions are too few for an overprovisioning of {extra}");
+            return Err(Problem::error(ProblemCode::Unfit, what).help(format!("write at least {least}")));
         }
         let cache = options.cache_bytes.div_ceil(unit.max(1));
         if cache > region {
@@ -47,14 +47,13 @@ impl RegionPlan {
                 most @ 2.. => format!("write `spr_num_regions={most}` or less"),
                 _ => "write a smaller `spr_cs`".to_owned(),
             };
-            return Err(format!("a region has {region} blocks, less than the cache of {cache} blocks\nhelp: {remedy}"));
+            let what = format!("a region has {region} blocks, less than the cache of {cache} blocks");
+            return Err(Problem::error(ProblemCode::Unfit, what).help(remedy));
         }
         let plan = Self { logical, physical, regions, decay: decay(extra, regions), defers: cache > 0 };
         if plan.valid(0) * (region as f64) < 1.0 {
-            return Err(format!(
-                "{regions} regions are too many: the oldest would keep no valid block of {region}\nhelp: write a smaller \
-                 `spr_num_regions`"
-            ));
+            let what = format!("{regions} regions are too many: the oldest would keep no valid block of {region}");
+            return Err(Problem::error(ProblemCode::Unfit, what).help("write a smaller `spr_num_regions`"));
         }
         Ok(plan)
     }
@@ -196,7 +195,7 @@ mod tests {
 
     use super::*;
 
-    fn plan(extra: f64, regions: u32, cache_bytes: u64, logical: u64) -> Result<RegionPlan, String> {
+    fn plan(extra: f64, regions: u32, cache_bytes: u64, logical: u64) -> Result<RegionPlan, Problem> {
         let options = job::Preconditioning { overprovisioning: extra, regions, cache_bytes };
         RegionPlan::new(&options, logical, 4096)
     }
@@ -275,12 +274,12 @@ mod tests {
 
     #[test]
     fn too_many_and_too_few_regions_are_refused_with_the_number_that_is_possible() {
-        assert!(plan(0.15, 1, 0, 1_000).unwrap_err().contains("at least 2"));
-        assert!(plan(3.0, 4, 0, 100_000).unwrap_err().contains("at least 5"));
-        assert!(plan(0.15, 100_000, 0, 1_000).unwrap_err().contains("too many"));
+        assert!(plan(0.15, 1, 0, 1_000).unwrap_err().to_string().contains("at least 2"));
+        assert!(plan(3.0, 4, 0, 100_000).unwrap_err().to_string().contains("at least 5"));
+        assert!(plan(0.15, 100_000, 0, 1_000).unwrap_err().to_string().contains("too many"));
         // 115,000 blocks in 100 regions of 1,150.
         assert!(plan(0.15, 100, 1_150 * 4096, 100_000).is_ok());
-        assert!(plan(0.15, 100, 1_151 * 4096, 100_000).unwrap_err().contains("spr_num_regions=99"));
-        assert!(plan(0.15, 100, 60_000 * 4096, 100_000).unwrap_err().contains("smaller `spr_cs`"));
+        assert!(plan(0.15, 100, 1_151 * 4096, 100_000).unwrap_err().to_string().contains("spr_num_regions=99"));
+        assert!(plan(0.15, 100, 60_000 * 4096, 100_000).unwrap_err().to_string().contains("smaller `spr_cs`"));
     }
 }

@@ -2,7 +2,7 @@
 
 use job::{ReplayOptions, ReplaySkip};
 use trace::{TraceEnd, TraceInfo, TraceOperation, TraceRequest, WaitingProcesses};
-use units::OpKind;
+use units::{OpKind, Problem};
 
 use super::stream::{StreamStep, TraceStream};
 use crate::TraceBytes;
@@ -74,7 +74,7 @@ pub(super) struct TraceFeed {
     has_ended: bool,
     pub(super) counts: FeedCounts,
     /// Why the trace cannot be read to its end.
-    pub(super) error: Option<String>,
+    pub(super) error: Option<Problem>,
 }
 
 impl TraceFeed {

@@ -1,10 +1,10 @@
 //! Placement of the offsets of a trace in the files of a job.
 
-use job::{ReplayFacts, ReplayFit, ReplayOptions};
+use job::{Job, ReplayFacts, ReplayFit, ReplayOptions};
+use units::Problem;
 
 use super::feed::FedRequest;
 use crate::decision::FileExtent;
-use crate::error::WorkloadError;
 
 /// Length of the regions that keep their content on a smaller target, in bytes. Most runs of sequential requests are
 /// shorter or continue in the next region.
@@ -69,10 +69,11 @@ impl OffsetMap {
     /// Fails if a region is smaller than the longest read or write, or if the devices of one file need more than 64
     /// bits.
     pub(super) fn new(
+        job: &Job,
         options: &ReplayOptions,
         facts: &ReplayFacts,
         files: &[FileExtent],
-    ) -> Result<Self, WorkloadError> {
+    ) -> Result<Self, Problem> {
         let needed = needed_bytes(facts, files.len());
         let longest = u64::from(facts.lengths.read.1.max(facts.lengths.write.1));
         let unit = u64::from(facts.unit.max(1));
@@ -83,19 +84,18 @@ impl OffsetMap {
             let extent = files.get(file).copied().unwrap_or(FileExtent { start: 0, length: 0 });
             let (needed, base) = (needed[file], base_after(ends[file]));
             if needed == u64::MAX {
-                let message = "the devices of the trace do not fit into one file behind each other\n\
-                               help: name a file for each device of the trace";
-                return Err(WorkloadError::new("filename", message));
+                return Err(job
+                    .unfit("filename", "the devices of the trace do not fit into one file behind each other")
+                    .help("name a file for each device of the trace"));
             }
             ends[file] = base + span;
             let usable = if needed <= extent.length { extent.length } else { extent.length - extent.length % unit };
             if usable < longest {
                 let message = format!(
-                    "{} bytes for {name} are less than the longest request of the trace, which has {longest}\n\
-                     help: replay it on a larger target",
+                    "{} bytes for {name} are less than the longest request of the trace, which has {longest}",
                     extent.length
                 );
-                return Err(WorkloadError::new("size", message));
+                return Err(job.unfit("size", message).help("replay it on a larger target"));
             }
             let placement =
                 if needed <= extent.length { Placement::Unchanged } else { shrunk(options, needed, usable) };

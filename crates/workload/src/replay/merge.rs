@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use job::{MergedInput, ReplayOptions, TraceMerge};
 use trace::{TraceEnd, TraceExport, TraceFormat, TraceInfo, TraceRequest};
+use units::{Problem, ProblemCode};
 
 use super::stream::{StreamStep, TraceBytes, TraceStream};
 
@@ -58,7 +59,7 @@ impl MergedTrace {
     /// # Errors
     ///
     /// Fails if one of them cannot be read or is in no known format.
-    pub fn new(merge: &TraceMerge, bytes: Vec<Box<dyn TraceBytes>>) -> Result<Self, String> {
+    pub fn new(merge: &TraceMerge, bytes: Vec<Box<dyn TraceBytes>>) -> Result<Self, Problem> {
         let parts = merge.inputs.iter().zip(bytes).map(|(input, bytes)| MergedPart::open(input, bytes));
         let info = TraceInfo { source: "fathom".to_owned(), ..TraceInfo::default() };
         let export = Some(TraceExport::new(TraceFormat::Blktrace, &info));
@@ -66,7 +67,7 @@ impl MergedTrace {
     }
 
     /// Makes the next piece; it is empty at the end.
-    fn make(&mut self) -> Result<(), String> {
+    fn make(&mut self) -> Result<(), Problem> {
         self.output.clear();
         self.taken = 0;
         let mut names = MergedNames::of(&self.info);
@@ -90,7 +91,7 @@ impl MergedTrace {
 }
 
 impl TraceBytes for MergedTrace {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, String> {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Problem> {
         if self.taken == self.output.len() && self.export.is_some() {
             self.make()?;
         }
@@ -103,7 +104,7 @@ impl TraceBytes for MergedTrace {
 }
 
 impl MergedPart {
-    fn open(input: &MergedInput, bytes: Box<dyn TraceBytes>) -> Result<Self, String> {
+    fn open(input: &MergedInput, bytes: Box<dyn TraceBytes>) -> Result<Self, Problem> {
         Ok(Self {
             input: input.clone(),
             stream: TraceStream::open(&input.trace, bytes)?,
@@ -117,20 +118,19 @@ impl MergedPart {
     }
 
     /// Reads requests if there is none left, and repeats the trace as often as it has iterations.
-    fn fill(&mut self, info: &mut TraceInfo, names: &mut MergedNames) -> Result<(), String> {
+    fn fill(&mut self, info: &mut TraceInfo, names: &mut MergedNames) -> Result<(), Problem> {
         while self.next == self.requests.len() && !self.has_ended {
             self.requests.clear();
             self.next = 0;
             match self.stream.next(&mut self.requests)? {
                 StreamStep::Requests => {}
                 StreamStep::Damaged(what) => {
-                    return Err(format!("{}: {what}\nhelp: merge an undamaged copy", self.input.trace));
+                    return Err(Problem::error(ProblemCode::Trace, format!("{}: {what}", self.input.trace))
+                        .help("merge an undamaged copy"));
                 }
                 StreamStep::End(TraceEnd::Truncated { position, .. }) => {
-                    return Err(format!(
-                        "{}: byte {position}: the file ends within an event\nhelp: use the complete file",
-                        self.input.trace
-                    ));
+                    let what = format!("{}: byte {position}: the file ends within an event", self.input.trace);
+                    return Err(Problem::error(ProblemCode::Trace, what).help("use the complete file"));
                 }
                 StreamStep::End(_) => self.repeat()?,
             }
@@ -142,7 +142,7 @@ impl MergedPart {
         Ok(())
     }
 
-    fn repeat(&mut self) -> Result<(), String> {
+    fn repeat(&mut self) -> Result<(), Problem> {
         self.iteration += 1;
         self.has_ended = self.iteration >= self.input.iterations;
         if self.has_ended { Ok(()) } else { self.stream.restart() }

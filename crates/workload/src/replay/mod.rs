@@ -25,10 +25,9 @@ pub use stream::{StreamStep, TraceBytes, TraceStream};
 use std::collections::VecDeque;
 
 use job::{Job, ReplayFacts, ReplayLoop, ReplayOptions};
-use units::{Nanos, OpKind};
+use units::{Nanos, OpKind, Problem, ProblemCode};
 
 use crate::decision::{Decision, FileExtent, Next};
-use crate::error::WorkloadError;
 use crate::operations::Operations;
 use closed::ClosedLoop;
 use feed::{FedRequest, TraceFeed};
@@ -51,7 +50,7 @@ pub struct ReplayOutcome {
     /// Maximum number of operations in flight.
     pub in_flight_max: u64,
     /// Why the replay ended early; `None` if it did not.
-    pub error: Option<String>,
+    pub error: Option<Problem>,
 }
 
 /// A request with its place on the target.
@@ -107,7 +106,7 @@ impl PlacedFeed {
         let fed = self.feed.next()?;
         let place = self.map.place(&fed).filter(|&(.., length)| length <= self.longest || fed.kind == OpKind::Trim);
         let Some((file, offset, length)) = place.filter(|_| self.allowed.includes(fed.kind)) else {
-            self.feed.error = Some(CHANGED.to_owned());
+            self.feed.error = Some(changed());
             self.feed.finish();
             return None;
         };
@@ -122,7 +121,11 @@ impl PlacedFeed {
     }
 }
 
-const CHANGED: &str = "the trace has changed since it was checked\nhelp: replay a file that no program writes to";
+#[cold]
+fn changed() -> Problem {
+    Problem::error(ProblemCode::Trace, "the trace has changed since it was checked")
+        .help("replay a file that no program writes to")
+}
 
 /// Operations of one request that follow each other.
 #[derive(Debug, Default)]
@@ -184,14 +187,14 @@ impl TraceReplay {
     /// # Errors
     ///
     /// Fails if the trace has not been scanned or does not fit into the files.
-    pub(crate) fn new(job: &Job, files: &[FileExtent], bytes: Box<dyn TraceBytes>) -> Result<Self, WorkloadError> {
+    pub(crate) fn new(job: &Job, files: &[FileExtent], bytes: Box<dyn TraceBytes>) -> Result<Self, Problem> {
         let Some((options, facts)) = job.replay.as_ref().and_then(|options| Some((options, options.facts.as_ref()?)))
         else {
-            return Err(WorkloadError::new("replay", "the trace has not been read\nhelp: report this as a bug"));
+            return Err(job.unfit("replay", "the trace has not been read").help("report this as a bug"));
         };
         let requests = PlacedFeed {
             feed: TraceFeed::new(options, bytes),
-            map: checked(options, facts, files)?,
+            map: checked(job, options, facts, files)?,
             allowed: Operations::of(job),
             longest: facts.lengths.read.1.max(facts.lengths.write.1),
             left: job.extent.number_ios.filter(|&count| count > 0).unwrap_or(u64::MAX),
@@ -302,17 +305,22 @@ enum LoopStep {
 }
 
 /// Checks that a job can replay its trace on these files; other jobs can.
-pub(crate) fn check_replay(job: &Job, files: &[FileExtent]) -> Result<(), WorkloadError> {
+pub(crate) fn check_replay(job: &Job, files: &[FileExtent]) -> Result<(), Problem> {
     let Some(options) = &job.replay else { return Ok(()) };
-    options.facts.as_ref().map_or(Ok(()), |facts| checked(options, facts, files).map(drop))
+    options.facts.as_ref().map_or(Ok(()), |facts| checked(job, options, facts, files).map(drop))
 }
 
 /// Checks that dependencies are known if they are needed, and places the trace in the files.
-fn checked(options: &ReplayOptions, facts: &ReplayFacts, files: &[FileExtent]) -> Result<OffsetMap, WorkloadError> {
+fn checked(
+    job: &Job,
+    options: &ReplayOptions,
+    facts: &ReplayFacts,
+    files: &[FileExtent],
+) -> Result<OffsetMap, Problem> {
     if options.dependence == ReplayLoop::Closed && options.is_scheduled() && !facts.has_completions {
-        let message = "the trace has no completions, from which dependencies follow\n\
-                       help: write replay_loop=open, or replay_speed=max";
-        return Err(WorkloadError::new("replay_loop", message));
+        return Err(job
+            .unfit("replay_loop", "the trace has no completions, from which dependencies follow")
+            .help("write replay_loop=open, or replay_speed=max"));
     }
-    OffsetMap::new(options, facts, files)
+    OffsetMap::new(job, options, facts, files)
 }

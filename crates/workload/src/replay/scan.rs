@@ -6,7 +6,7 @@
 
 use job::{ReplayFacts, ReplayOptions};
 use trace::TraceEnd;
-use units::{Nanos, OpKind, grouped};
+use units::{Nanos, OpKind, Problem, ProblemCode, grouped};
 
 use super::feed::{DATA_BYTES_MAX, FedRequest, TraceFeed};
 use crate::TraceBytes;
@@ -17,7 +17,7 @@ use crate::TraceBytes;
 ///
 /// Fails if the trace cannot be read, is of no known format or is damaged, unless it is one of Fathom: what is damaged
 /// there is left out, and a note says so. Fails also if nothing is left to replay.
-pub fn scan_trace(options: &ReplayOptions, bytes: Box<dyn TraceBytes>) -> Result<ReplayFacts, String> {
+pub fn scan_trace(options: &ReplayOptions, bytes: Box<dyn TraceBytes>) -> Result<ReplayFacts, Problem> {
     let mut feed = TraceFeed::new(options, bytes);
     let mut facts = ReplayFacts::default();
     let (mut multiples, mut spans) = (1 << 20, Vec::new());
@@ -31,11 +31,9 @@ pub fn scan_trace(options: &ReplayOptions, bytes: Box<dyn TraceBytes>) -> Result
         return Err(error);
     }
     let Some(first) = first else {
-        return Err(format!(
-            "{}: there is nothing to replay{}\nhelp: choose another part of it, or another trace",
-            options.trace,
-            described(&feed).iter().map(|note| format!(", {note}")).collect::<String>()
-        ));
+        let notes: String = described(&feed).iter().map(|note| format!(", {note}")).collect();
+        let what = format!("{}: there is nothing to replay{notes}", options.trace);
+        return Err(Problem::error(ProblemCode::Trace, what).help("choose another part of it, or another trace"));
     };
     facts.first = Nanos::new(first.saturating_add(options.start.get()));
     facts.unit = 1 << u64::trailing_zeros(multiples);

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use trace::{TraceEnd, TraceFormat, TraceInfo, TraceInput, TraceRequest, TraceStep};
+use units::{Problem, ProblemCode};
 
 /// The bytes of a trace.
 pub trait TraceBytes: fmt::Debug + Send {
@@ -11,15 +12,15 @@ pub trait TraceBytes: fmt::Debug + Send {
     /// # Errors
     ///
     /// Returns why they cannot be read.
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, String>;
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Problem>;
 
     /// Returns to the start.
     ///
     /// # Errors
     ///
     /// Returns why the bytes cannot be read again.
-    fn rewind(&mut self) -> Result<(), String> {
-        Err("this trace cannot be read twice".to_owned())
+    fn rewind(&mut self) -> Result<(), Problem> {
+        Err(Problem::error(ProblemCode::Trace, "this trace cannot be read twice"))
     }
 }
 
@@ -57,7 +58,7 @@ impl TraceStream {
     /// # Errors
     ///
     /// Fails if they cannot be read, or are those of no known format.
-    pub fn open(name: &str, bytes: Box<dyn TraceBytes>) -> Result<Self, String> {
+    pub fn open(name: &str, bytes: Box<dyn TraceBytes>) -> Result<Self, Problem> {
         let mut stream = Self::new(name, bytes);
         stream.begin()?;
         Ok(stream)
@@ -90,7 +91,7 @@ impl TraceStream {
     }
 
     /// Returns to the start of the trace.
-    pub(super) fn restart(&mut self) -> Result<(), String> {
+    pub(super) fn restart(&mut self) -> Result<(), Problem> {
         self.bytes.rewind()?;
         (self.input, self.has_ended) = (None, false);
         Ok(())
@@ -102,7 +103,7 @@ impl TraceStream {
     ///
     /// Fails if it cannot be read, or is a damaged trace of another program: that was edited or converted, and is not
     /// what its writer left.
-    pub fn next(&mut self, requests: &mut Vec<TraceRequest>) -> Result<StreamStep, String> {
+    pub fn next(&mut self, requests: &mut Vec<TraceRequest>) -> Result<StreamStep, Problem> {
         loop {
             let Some(input) = &mut self.input else {
                 self.begin()?;
@@ -122,15 +123,16 @@ impl TraceStream {
                     count => self.input.iter_mut().for_each(|input| input.feed(file, &self.piece[..count])),
                 },
                 Err(error) if input.format() == TraceFormat::Fathom => {
-                    return Ok(StreamStep::Damaged(format!("byte {}: {}", error.byte, error.what)));
+                    let what = error.what.strip_prefix(&format!("{}: ", self.name)).unwrap_or(&error.what);
+                    return Ok(StreamStep::Damaged(what.to_owned()));
                 }
-                Err(error) => return Err(described(&error)),
+                Err(error) => return Err(error),
             }
         }
     }
 
     /// Recognizes the format by the first bytes.
-    fn begin(&mut self) -> Result<(), String> {
+    fn begin(&mut self) -> Result<(), Problem> {
         const FIRST_BYTES: usize = 4096;
         let mut count = 0;
         while count < FIRST_BYTES {
@@ -139,23 +141,14 @@ impl TraceStream {
                 more => count += more,
             }
         }
-        let mut input = TraceInput::detect(&self.name, &self.piece[..count]).map_err(|error| described(&error))?;
+        let mut input = TraceInput::detect(&self.name, &self.piece[..count])?;
         input.feed(0, &self.piece[..count]);
         self.input = Some(input);
         Ok(())
     }
 
-    fn read(&mut self, from: usize) -> Result<usize, String> {
+    fn read(&mut self, from: usize) -> Result<usize, Problem> {
         let count = self.bytes.read(&mut self.piece[from..])?;
         Ok(count.min(self.piece.len() - from))
     }
-}
-
-/// Returns an error with its remedy on a line of its own.
-fn described(error: &trace::TraceError) -> String {
-    let place = match error.line {
-        Some((line, column)) => format!("{}:{line}:{column}", error.name),
-        None => format!("{}: byte {}", error.name, error.byte),
-    };
-    format!("{place}: {}\nhelp: {}", error.what, error.remedy)
 }

@@ -18,6 +18,8 @@
 //! more than the number of those that were in flight then, whose files and offsets follow the completions; zero if no
 //! sync has succeeded. Numbers are little-endian. Learned from files that fio 3.33 wrote.
 
+use units::{Problem, ProblemCode};
+
 use crate::decision::Decision;
 
 const VERSION: u64 = 3;
@@ -121,14 +123,17 @@ impl VerifyState {
     /// # Errors
     ///
     /// Returns what is wrong with it.
-    pub fn decode(bytes: &[u8]) -> Result<Self, String> {
+    pub fn decode(bytes: &[u8]) -> Result<Self, Problem> {
         let whole =
             |at: usize| bytes.get(at..at + 8).map(|field| u64::from_le_bytes(field.try_into().unwrap_or([0; 8])));
         let half = |at: usize| whole(at).map(|both| both as u32);
-        let cut = || "it is shorter than the state of a job".to_owned();
+        let wrong = |what: String| Problem::error(ProblemCode::UnreadableInput, what);
+        let cut = || wrong("it is shorter than the state of a job".to_owned());
         let version = whole(0).ok_or_else(cut)?;
         if version != VERSION {
-            return Err(format!("its version is {version}, and Fathom reads version {VERSION}, that of fio 3.33"));
+            return Err(wrong(format!(
+                "its version is {version}, and Fathom reads version {VERSION}, that of fio 3.33"
+            )));
         }
         let content = bytes.get(PREFIX_BYTES..).filter(|content| content.len() >= COMPLETIONS_AT - PREFIX_BYTES);
         let content = content.ok_or_else(cut)?;
@@ -139,14 +144,11 @@ impl VerifyState {
         let expected = pairs * COMPLETION_BYTES as u128 + (COMPLETIONS_AT - PREFIX_BYTES) as u128;
         // fio leaves room for a whole queue.
         if size != content.len() as u64 || (content.len() as u128) < expected {
-            return Err(format!(
-                "it has {} bytes, and its fields ask for {}",
-                bytes.len(),
-                expected + PREFIX_BYTES as u128
-            ));
+            let asked = expected + PREFIX_BYTES as u128;
+            return Err(wrong(format!("it has {} bytes, and its fields ask for {asked}", bytes.len())));
         }
         if whole(16) != Some(u64::from(!crc32c::crc32c(content))) {
-            return Err("its checksum is wrong".to_owned());
+            return Err(wrong("its checksum is wrong".to_owned()));
         }
         let name = &bytes[NAME_AT..COMPLETIONS_AT];
         let name = &name[..name.iter().position(|&byte| byte == 0).unwrap_or(NAME_BYTES)];

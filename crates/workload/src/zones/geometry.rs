@@ -1,9 +1,8 @@
 //! Fits the files of a worker to zones.
 
 use job::{BlockSizes, Job, ZonedOptions};
-use units::{Bytes, ZoneCondition, ZoneKind, ZoneReport};
+use units::{Bytes, Problem, ZoneCondition, ZoneKind, ZoneReport};
 
-use crate::error::WorkloadError;
 use crate::files::{FilePlan, PlannedFile};
 use crate::operations::Operations;
 
@@ -22,13 +21,11 @@ impl ZoneGeometry {
     /// # Errors
     ///
     /// Fails without a `zonesize`.
-    pub fn emulated(zoned: &ZonedOptions, path: &str) -> Result<Self, WorkloadError> {
+    pub fn emulated(job: &Job, zoned: &ZonedOptions, path: &str) -> Result<Self, Problem> {
         let Some(zone_bytes) = zoned.zone_size.map(Bytes::get) else {
-            let message = format!(
-                "{path} is no zoned device, so its zones need a size\nhelp: write for example zonesize=256m, or name \
-                 a zoned device (see lsblk -z)"
-            );
-            return Err(WorkloadError::new("zonemode", message));
+            return Err(job
+                .unfit("zonemode", format_args!("{path} is no zoned device, so its zones need a size"))
+                .help("write for example zonesize=256m, or name a zoned device (see lsblk -z)"));
         };
         let capacity = zoned.capacity.map_or(zone_bytes, |capacity| capacity.get().min(zone_bytes));
         Ok(Self { zone_bytes, capacity })
@@ -46,15 +43,15 @@ impl FilePlan {
     pub fn in_zones(
         mut self,
         job: &Job,
-        zones: &dyn Fn(&str) -> Result<Option<ZoneReport>, WorkloadError>,
-    ) -> Result<Self, WorkloadError> {
+        zones: &dyn Fn(&str) -> Result<Option<ZoneReport>, Problem>,
+    ) -> Result<Self, Problem> {
         let Some(zoned) = &job.pattern.zoned else { return Ok(self) };
         for file in &mut self.files {
             match zones(&file.path)? {
                 Some(report) => fit_to_device(job, zoned, file, &report)?,
                 None => {
-                    let geometry = ZoneGeometry::emulated(zoned, &file.path)?;
-                    fit(file, geometry.zone_bytes)?;
+                    let geometry = ZoneGeometry::emulated(job, zoned, &file.path)?;
+                    fit(job, file, geometry.zone_bytes)?;
                     check_blocks(job, file, geometry)?;
                 }
             }
@@ -63,28 +60,22 @@ impl FilePlan {
     }
 }
 
-fn fit_to_device(
-    job: &Job,
-    zoned: &ZonedOptions,
-    file: &mut PlannedFile,
-    report: &ZoneReport,
-) -> Result<(), WorkloadError> {
+fn fit_to_device(job: &Job, zoned: &ZonedOptions, file: &mut PlannedFile, report: &ZoneReport) -> Result<(), Problem> {
     let (path, zone_bytes) = (&file.path, report.zone_bytes);
     if let Some(size) = zoned.zone_size.filter(|size| size.get() != zone_bytes) {
         let own = Bytes::new(zone_bytes);
-        let message = format!("{path} has zones of {own}, not of {size}\nhelp: leave zonesize out, or write {own}");
-        return Err(WorkloadError::new("zonesize", message));
+        return Err(job
+            .unfit("zonesize", format_args!("{path} has zones of {own}, not of {size}"))
+            .help(format!("leave zonesize out, or write {own}")));
     }
     let most = report.max_written();
     if most > 0 && zoned.max_open > most && !zoned.ignore_limits {
-        let message = format!(
-            "{path} takes writes in {most} zones at the same time, not in {}\nhelp: write at most \
-             max_open_zones={most}, or ignore_zone_limits=1",
-            zoned.max_open
-        );
-        return Err(WorkloadError::new("max_open_zones", message));
+        let message = format!("{path} takes writes in {most} zones at the same time, not in {}", zoned.max_open);
+        return Err(job
+            .unfit("max_open_zones", message)
+            .help(format!("write at most max_open_zones={most}, or ignore_zone_limits=1")));
     }
-    fit(file, zone_bytes)?;
+    fit(job, file, zone_bytes)?;
     let (start, end) = (file.extent.start, file.extent.start + file.extent.length);
     let used: Vec<_> = report.zones.iter().filter(|zone| (start..end).contains(&zone.start)).collect();
     let is_sequential = used.iter().any(|zone| zone.kind == ZoneKind::Sequential);
@@ -93,63 +84,52 @@ fn fit_to_device(
     let is_direct = job.engine.direct || job.engine.kind == job::EngineKind::IoUringCmd;
     if is_sequential && operations.write && !is_direct {
         let message = format!(
-            "{} takes writes only at the write pointers of its zones, and the page cache changes their order\nhelp: \
-             write direct=1",
+            "{} takes writes only at the write pointers of its zones, and the page cache changes their order",
             file.path
         );
-        return Err(WorkloadError::new("direct", message));
+        return Err(job.unfit("direct", message).help("write direct=1"));
     }
     let usable = |zone: &&&units::Zone| zone.condition != ZoneCondition::Unusable;
     let capacity = used.iter().filter(usable).map(|zone| zone.capacity).min().unwrap_or(0);
     if capacity == 0 {
-        let message = format!(
-            "{}: all zones from {start} to {end} are offline or read-only\nhelp: see blkzone report",
-            file.path
-        );
-        return Err(WorkloadError::new("offset", message));
+        let message = format!("{}: all zones from {start} to {end} are offline or read-only", file.path);
+        return Err(job.unfit("offset", message).help("see blkzone report"));
     }
     check_blocks(job, file, ZoneGeometry { zone_bytes, capacity })
 }
 
 /// Moves the ends of a region to the starts of zones.
-fn fit(file: &mut PlannedFile, zone_bytes: u64) -> Result<(), WorkloadError> {
+fn fit(job: &Job, file: &mut PlannedFile, zone_bytes: u64) -> Result<(), Problem> {
     let end = file.extent.start.saturating_add(file.extent.length);
     let start = file.extent.start.checked_next_multiple_of(zone_bytes).unwrap_or(u64::MAX);
     let length = (end / zone_bytes * zone_bytes).saturating_sub(start);
     if length == 0 {
+        let (path, extent, zone) = (&file.path, file.extent, Bytes::new(zone_bytes));
         let message = format!(
-            "{} offers {} bytes from offset {}, without a whole zone of {}\nhelp: choose offset and size in multiples of \
-             the zone size",
-            file.path,
-            file.extent.length,
-            file.extent.start,
-            Bytes::new(zone_bytes)
+            "{path} offers {} bytes from offset {}, without a whole zone of {zone}",
+            extent.length, extent.start
         );
-        return Err(WorkloadError::new("size", message));
+        return Err(job.unfit("size", message).help("choose offset and size in multiples of the zone size"));
     }
     (file.extent.start, file.extent.length) = (start, length);
     Ok(())
 }
 
-fn check_blocks(job: &Job, file: &PlannedFile, zones: ZoneGeometry) -> Result<(), WorkloadError> {
+fn check_blocks(job: &Job, file: &PlannedFile, zones: ZoneGeometry) -> Result<(), Problem> {
     let operations = Operations::of(job);
     let sizes = &job.pattern.block_sizes;
-    let refuse = |message: String| Err(WorkloadError::new("bs", message));
     let (path, capacity) = (&file.path, Bytes::new(zones.capacity));
     let largest = |used: bool, sizes: &BlockSizes| if used { u64::from(sizes.max()) } else { 0 };
     let most = largest(operations.write, &sizes.write).max(largest(operations.read, &sizes.read));
     if most > zones.capacity {
-        return refuse(format!(
-            "a block of {} is larger than the {capacity} of a zone of {path}\nhelp: write a bs of at most {capacity}",
-            Bytes::new(most)
-        ));
+        let message = format!("a block of {} is larger than the {capacity} of a zone of {path}", Bytes::new(most));
+        return Err(job.unfit("bs", message).help(format!("write a bs of at most {capacity}")));
     }
     let size = Bytes::new(zones.zone_bytes);
     if operations.trim && sizes.trim != BlockSizes::Fixed(u32::try_from(zones.zone_bytes).unwrap_or(0)) {
-        return refuse(format!(
-            "trims reset zones of {size} of {path}, each as a whole\nhelp: write bs={}",
-            zones.zone_bytes
-        ));
+        return Err(job
+            .unfit("bs", format_args!("trims reset zones of {size} of {path}, each as a whole"))
+            .help(format!("write bs={}", zones.zone_bytes)));
     }
     Ok(())
 }

@@ -2,11 +2,16 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use job::{BlockSizes, Dialect, EmptySource, Job, parse_file_text};
-use units::{Nanos, OpKind, PerKind};
+use units::{Nanos, OpKind, PerKind, Problem};
 use workload::{Decision, FileExtent, Issuer, JobLayout, Next, WorkerIndex};
 
 pub(crate) const KIB: u64 = 1024;
 pub(crate) const MIB: u64 = 1 << 20;
+
+/// Returns the option that a problem names, after its job.
+pub(crate) fn option_of(problem: &Problem) -> &str {
+    problem.what.split(": ").nth(1).unwrap_or_default()
+}
 
 /// Returns a sequential read of 4 KiB blocks with fio's defaults.
 pub(crate) fn job() -> Job {

@@ -3,6 +3,7 @@
 use std::io;
 
 use object_wire::{ObjectMethod, ResponseError, StoreAccess, StoreProtocol};
+use units::{Problem, ProblemCode};
 
 #[derive(Debug)]
 pub(super) enum RequestFailure {
@@ -84,8 +85,8 @@ impl RequestFailure {
         }
     }
 
-    /// Returns the cause and the remedy, on a line each.
-    pub(super) fn describe(&self, method: ObjectMethod, access: &StoreAccess, ranged: bool) -> String {
+    /// Returns the cause with its remedy, without secrets.
+    pub(super) fn describe(&self, method: ObjectMethod, access: &StoreAccess, ranged: bool) -> Problem {
         let remedy = match self {
             Self::Status { status, other_scheme, .. } => {
                 remedy_of_status(*status, *other_scheme, method, access, ranged)
@@ -107,7 +108,7 @@ impl RequestFailure {
             Self::Length { .. } => "write the objects with the same `bs` first: each block is an object",
             Self::Whole => "write `http_object_mode=block`: the server does not support ranges",
         };
-        format!("{}\nhelp: {remedy}", self.cause())
+        Problem::error(ProblemCode::Operation, access.redacted(&self.cause())).help(remedy)
     }
 }
 

@@ -93,10 +93,11 @@ impl Objects {
     #[cold]
     fn note(&self, method: ObjectMethod, op: &Op, failure: &RequestFailure) {
         let access = &self.access;
-        let what = access.redacted(&failure.describe(method, access, self.ranged));
-        let text = format!("{} {} failed: {what}", method.name(), units::printable(&self.url(op)));
+        let url = self.url(op);
+        let subject = format_args!("{} {} failed", method.name(), units::printable(&url));
+        let problem = failure.describe(method, access, self.ranged).of(subject);
         let (kind, file, offset) = (op.kind, op.file, op.offset);
-        self.worker.journal.add_failure(FailedRequest { kind, file, offset, text });
+        self.worker.journal.add_failure(FailedRequest { kind, file, offset, problem });
     }
 
     #[cold]

@@ -206,7 +206,7 @@ struct ScsiPlace {
 impl ScsiPlace {
     fn of(path: &Path) -> Result<Self, Error> {
         let metadata = std::fs::metadata(path).map_err(|error| Error::file("look at", path, &error))?;
-        let block = scsi_block_of(&FileIdentity::of(&metadata)).map_err(|reason| unusable(path, reason))?;
+        let block = scsi_block_of(&FileIdentity::of(&metadata)).map_err(|problem| unusable(path, &problem.what))?;
         let is_generic = matches!(FileIdentity::of(&metadata), FileIdentity::Character(_));
         Ok(Self { block, is_generic })
     }

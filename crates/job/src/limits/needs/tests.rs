@@ -29,7 +29,7 @@ fn host() -> Capacity {
 fn problem(text: &str, capacity: &Capacity) -> String {
     let found = check(&plan(text), capacity);
     assert_eq!(found.len(), 1, "{text}: {found:?}");
-    let reported = &found[0].diagnostic;
+    let reported = &found[0];
     assert!(reported.help.is_some());
     format!("{} {}: {}", reported.place.as_ref().map_or(0, |place| place.line), reported.code, reported.what)
 }
@@ -71,9 +71,9 @@ fn concurrent_jobs_add_up_and_the_largest_are_listed() {
     let job = |name: &str, rest: &str| format!("[{name}]\nioengine=io_uring\nsize=8g\nbs=1g\n{rest}");
     let together = format!("{}{}{}", job("a", "iodepth=2\n"), job("b", "iodepth=5\n"), job("c", "iodepth=3\n"));
     let found = check(&plan(&together), &host());
-    assert!(found[0].diagnostic.notes[0].starts_with("job `b` needs 5"), "{found:?}");
-    assert_eq!(found[0].diagnostic.notes.len(), 3);
-    assert_eq!(found[0].diagnostic.place.as_ref().map(|place| place.line), Some(9), "{found:?}");
+    assert!(found[0].notes[0].starts_with("job `b` needs 5"), "{found:?}");
+    assert_eq!(found[0].notes.len(), 3);
+    assert_eq!(found[0].place.as_ref().map(|place| place.line), Some(9), "{found:?}");
     let apart = together.replace("bs=1g", "bs=1g\nstonewall");
     assert_eq!(check(&plan(&apart), &host()), []);
 }

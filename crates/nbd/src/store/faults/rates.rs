@@ -1,10 +1,9 @@
 //! Parses fault rates: `eio=0.001,stall=0.0001:2s,torn=0.1%,lost=1e-6,disconnect=1e-6`.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use units::Nanos;
-use volume::catalogue::{CatalogueProblem, CatalogueText, QuantityKind, quantity};
+use units::{Nanos, Place, Problem, ProblemCode};
+use volume::catalogue::{QuantityKind, quantity};
 
 use super::FaultKind;
 
@@ -49,7 +48,7 @@ impl FaultRates {
     ///
     /// # Errors
     /// Every problem, each with its position in a text called `name`.
-    pub fn parse(name: &str, text: &str) -> Result<Self, Vec<CatalogueProblem>> {
+    pub fn parse(name: &str, text: &str) -> Result<Self, Vec<Problem>> {
         let mut rates = Self::default();
         let mut problems = Vec::new();
         let mut seen: Vec<&str> = Vec::new();
@@ -57,12 +56,7 @@ impl FaultRates {
         for part in text.split(',') {
             if let Err(wrong) = rates.set(part, &mut seen) {
                 let start = at + wrong.skip;
-                problems.push(CatalogueProblem {
-                    message: wrong.message,
-                    place: CatalogueText::new(name, text),
-                    at: start..at + part.len(),
-                    remedy: Some(wrong.remedy.into()),
-                });
+                problems.push(wrong.problem.at(Place::of_text(name, text, start..at + part.len())));
             }
             at += part.len() + 1;
         }
@@ -176,13 +170,12 @@ fn unknown(key: &str) -> RateError {
 /// A problem in a pair, from byte `skip` on.
 struct RateError {
     skip: usize,
-    message: String,
-    remedy: Cow<'static, str>,
+    problem: Problem,
 }
 
 impl RateError {
-    fn new(skip: usize, message: String, remedy: impl Into<Cow<'static, str>>) -> Self {
-        Self { skip, message, remedy: remedy.into() }
+    fn new(skip: usize, what: String, help: impl Into<String>) -> Self {
+        Self { skip, problem: Problem::error(ProblemCode::Serve, what).help(help) }
     }
 }
 
@@ -194,7 +187,7 @@ fn stall(key: &str, value: &str, skip: usize) -> Result<Stall, RateError> {
     };
     let at = skip + often.len() + 1;
     let ns = quantity(time, QuantityKind::Duration)
-        .map_err(|message| RateError::new(at, message, format!("write, for example, {example}")))?;
+        .map_err(|problem| RateError::new(at, problem.what, format!("write, for example, {example}")))?;
     Ok(Stall { chance: chance(often, skip)?, time: Nanos::new(ns.round() as u64) })
 }
 
@@ -256,8 +249,15 @@ mod tests {
         ];
         for (text, at, message) in cases {
             let problems = FaultRates::parse("--faults", text).unwrap_err();
-            assert_eq!((problems.len(), problems[0].at.clone()), (1, at), "{text}");
-            assert!(problems[0].message.contains(message) && problems[0].remedy.is_some(), "{}", problems[0]);
+            assert_eq!(
+                (
+                    problems.len(),
+                    problems[0].place.clone().map(|place| place.column - 1..place.column - 1 + place.length)
+                ),
+                (1, Some(at)),
+                "{text}"
+            );
+            assert!(problems[0].what.contains(message) && problems[0].help.is_some(), "{}", problems[0]);
         }
         assert_eq!(FaultRates::parse("--faults", "x=1,eio=,y").unwrap_err().len(), 3);
     }

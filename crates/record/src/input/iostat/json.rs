@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use serde_json::{Deserializer, Map, Value};
+use units::Problem;
 
 use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, columns, set_seconds};
-use crate::input::InputError;
 use crate::input::text::{InputText, json_error, line_number};
 
 /// Reads the documents on some lines, which may be several in a row.
-pub(in crate::input) fn read(text: &InputText, lines: Range<usize>) -> Result<Iostat, InputError> {
+pub(in crate::input) fn read(text: &InputText, lines: Range<usize>) -> Result<Iostat, Problem> {
     let (line, body) = (lines.start, &text.whole[text.start_of(lines.start)..text.start_of(lines.end)]);
     let mut reader = IostatJsonReader {
         text,
@@ -53,7 +53,7 @@ struct IostatJsonReader<'a> {
 }
 
 impl IostatJsonReader<'_> {
-    fn document(&mut self, line: usize, document: &Value) -> Result<(), InputError> {
+    fn document(&mut self, line: usize, document: &Value) -> Result<(), Problem> {
         let hosts = document.pointer("/sysstat/hosts").and_then(Value::as_array);
         let Some(hosts) = hosts else {
             return Err(self.text.error(line, "", "this is sysstat's JSON, but has no hosts in it", REMEDY));
@@ -85,7 +85,7 @@ impl IostatJsonReader<'_> {
             && lines.next().is_some_and(|line| line.trim().is_empty())
     }
 
-    fn report(&mut self, line: usize, report: &Value) -> Result<(), InputError> {
+    fn report(&mut self, line: usize, report: &Value) -> Result<(), Problem> {
         let disks = report["disk"].as_array().map_or(&[][..], Vec::as_slice);
         let devices = disks.iter().map(|disk| self.device(line, disk)).collect::<Result<Vec<_>, _>>()?;
         let at = devices.first().map_or(line_number(line), |device| device.line);
@@ -101,7 +101,7 @@ impl IostatJsonReader<'_> {
         Ok(())
     }
 
-    fn device(&mut self, document: usize, disk: &Value) -> Result<IostatDevice, InputError> {
+    fn device(&mut self, document: usize, disk: &Value) -> Result<IostatDevice, Problem> {
         let line = self.device_lines.next().unwrap_or(document);
         let empty = Map::new();
         let members = disk.as_object().unwrap_or(&empty);

@@ -6,7 +6,8 @@
 use super::BlockTitles;
 use super::columns::{self, number};
 use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, pretty, set_seconds};
-use crate::input::InputError;
+use units::Problem;
+
 use crate::input::text::{CUT_LINE, InputText, is_elision, line_number};
 
 /// Reports whether a text contains a table of devices.
@@ -69,7 +70,7 @@ struct IostatTableReader<'a> {
 }
 
 /// Reads the outputs of one or several calls.
-pub(in crate::input) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError> {
+pub(in crate::input) fn read(text: &InputText) -> Result<Vec<Iostat>, Problem> {
     let joined = pretty::joined(text);
     let text = joined.as_ref().unwrap_or(text);
     let mut reader = IostatTableReader {
@@ -104,7 +105,7 @@ pub(in crate::input) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError
 }
 
 impl IostatTableReader<'_> {
-    fn line(&mut self, text: &InputText, index: usize) -> Result<(), InputError> {
+    fn line(&mut self, text: &InputText, index: usize) -> Result<(), Problem> {
         if self.taken == Some(index) {
             return Ok(());
         }
@@ -197,7 +198,7 @@ impl IostatTableReader<'_> {
         }
     }
 
-    fn cpu(&mut self, text: &InputText, index: usize, head: &[String], words: &[&str]) -> Result<(), InputError> {
+    fn cpu(&mut self, text: &InputText, index: usize, head: &[String], words: &[&str]) -> Result<(), Problem> {
         if words.len() != head.len() || words.len() < 4 {
             let what = format!("{} shares of processor time should stand here", head.len());
             return Err(text.error(index, "", what, REMEDY));
@@ -219,7 +220,7 @@ impl IostatTableReader<'_> {
         Ok(())
     }
 
-    fn begin_table(&mut self, text: &InputText, index: usize, words: &[&str]) -> Result<(), InputError> {
+    fn begin_table(&mut self, text: &InputText, index: usize, words: &[&str]) -> Result<(), Problem> {
         if !words.iter().any(|word| columns::is_rate(word)) {
             return Err(text.error(index, text.line(index).trim(), "no column here is `r/s`, `w/s` or `tps`", REMEDY));
         }
@@ -235,7 +236,7 @@ impl IostatTableReader<'_> {
     }
 
     /// Takes a row; `false` for a prompt or a message, which is none.
-    fn row(&mut self, text: &InputText, index: usize, words: &[&str]) -> Result<bool, InputError> {
+    fn row(&mut self, text: &InputText, index: usize, words: &[&str]) -> Result<bool, Problem> {
         let Some(wanted) = self.head.as_ref().map(|head| head.len() + 1) else { return Ok(false) };
         let mut more = continuation(text, index, |word| number(word).is_some());
         if words.len() + more.len() == wanted {
@@ -313,7 +314,7 @@ impl IostatTableReader<'_> {
         leaves
     }
 
-    fn finish(mut self, text: &InputText) -> Result<Vec<Iostat>, InputError> {
+    fn finish(mut self, text: &InputText) -> Result<Vec<Iostat>, Problem> {
         const BEFORE_DEVICES: &str = "the last report is cut off before its devices";
         if (self.cpu_head.is_some() || self.report.is_some() && !self.has_table) && !self.leave_out_last(BEFORE_DEVICES)
         {
@@ -410,7 +411,7 @@ pub(in crate::input) fn take_banner(iostat: &mut Iostat, line: &str) -> bool {
     true
 }
 
-fn value(text: &InputText, index: usize, word: &str) -> Result<(f64, u32), InputError> {
+fn value(text: &InputText, index: usize, word: &str) -> Result<(f64, u32), Problem> {
     let what = || format!("`{word}` is not a number that `iostat` prints here");
     number(word).ok_or_else(|| text.error(index, word, what(), REMEDY))
 }

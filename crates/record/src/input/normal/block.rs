@@ -4,13 +4,13 @@ use super::figures::{
     NormalLine, count, integer, percent, plain, rate, rounded, runtime, size, unit_bytes, unit_ns, without_remark,
 };
 use crate::fio;
-use crate::input::InputError;
 use crate::input::is_result;
 use crate::input::text::{Printed, line_number, printed};
 use crate::{
     CpuUseRecord, DataKind, DepthSearchRecord, DirectionResult, JobResult, LatencyShares, LatencyStats, Measured,
     Quote, Quoted, SampleRecord, SteadyRecord,
 };
+use units::Problem;
 
 /// A result while it is read.
 #[derive(Debug, Default)]
@@ -80,7 +80,7 @@ pub(super) fn process(text: &str) -> Option<(&str, &str)> {
 }
 
 impl NormalBlock {
-    pub(super) fn begin(line: NormalLine<'_>) -> Result<Self, InputError> {
+    pub(super) fn begin(line: NormalLine<'_>) -> Result<Self, Problem> {
         let (name, rest) = line.text.split_once(": (groupid=").unwrap_or((line.text, ""));
         let (group, rest) = rest.split_once(", jobs=").unwrap_or((rest, ""));
         let (jobs, rest) = rest.split_once("): err=").unwrap_or((rest, ""));
@@ -98,7 +98,7 @@ impl NormalBlock {
     }
 
     /// Reads one line; unknown ones are ignored.
-    pub(super) fn line(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
+    pub(super) fn line(&mut self, line: NormalLine<'_>) -> Result<(), Problem> {
         let text = line.text;
         let word = text.split([' ', ':', '(']).next().unwrap_or_default();
         self.over |= self.is_repeated(word, text);
@@ -173,7 +173,7 @@ impl NormalBlock {
     }
 
     /// Reads `read: IOPS=24.1k, BW=94.1MiB/s (98.7MB/s)(2823MiB/30001msec)`.
-    fn transfers(&mut self, line: NormalLine<'_>, word: &str) -> Result<(), InputError> {
+    fn transfers(&mut self, line: NormalLine<'_>, word: &str) -> Result<(), Problem> {
         let kind = DataKind::ALL.into_iter().find(|kind| kind.name() == word);
         if kind.is_none() && self.result.result.kinds().any(|(_, result)| result.runtime_ns > 0) {
             // With `unified_rw_reporting=both`, the kinds were reported before the mixed result.
@@ -203,7 +203,7 @@ impl NormalBlock {
     }
 
     /// Reads a latency, the heading of its percentiles, or fractions of latencies by class.
-    fn latency(&mut self, line: NormalLine<'_>, word: &str) -> Result<(), InputError> {
+    fn latency(&mut self, line: NormalLine<'_>, word: &str) -> Result<(), Problem> {
         let Some(which) = NormalLatency::named(word) else { return Ok(()) };
         let rest = line.text[word.len()..].trim_start();
         let head = rest.strip_prefix("percentiles").map(str::trim_start);
@@ -263,7 +263,7 @@ impl NormalBlock {
     }
 
     /// Reads `|  1.00th=[   34],  5.00th=[   52]`.
-    fn percentile_cells(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
+    fn percentile_cells(&mut self, line: NormalLine<'_>) -> Result<(), Problem> {
         let Some((which, factor)) = self.percentiles else { return Ok(()) };
         let cells = line.text.trim_start_matches('|').split(',').map(str::trim);
         // Three dots stand for cells that an author left out.
@@ -281,7 +281,7 @@ impl NormalBlock {
     }
 
     /// Reads `lat (usec)   : 2=0.02%, 4=0.05%`.
-    fn shares(&mut self, line: NormalLine<'_>, unit: &str, behind: &str) -> Result<(), InputError> {
+    fn shares(&mut self, line: NormalLine<'_>, unit: &str, behind: &str) -> Result<(), Problem> {
         let shares = self.result.result.quoted_shares.get_or_insert_default();
         let classes: &mut [f64] = match unit {
             "nsec" => &mut shares.ns,
@@ -306,7 +306,7 @@ impl NormalBlock {
     }
 
     /// Reads `bw (  KiB/s): min=24448, …, samples=3`. Without a number of samples, as in version 2, they are ignored.
-    fn samples(&mut self, line: NormalLine<'_>, bandwidth: bool) -> Result<(), InputError> {
+    fn samples(&mut self, line: NormalLine<'_>, bandwidth: bool) -> Result<(), Problem> {
         let (Some(kind), Some(_)) = (self.kind, line.find("samples")) else { return Ok(()) };
         let mut bytes = 1.0;
         if bandwidth {
@@ -330,7 +330,7 @@ impl NormalBlock {
         Ok(())
     }
 
-    fn processor(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
+    fn processor(&mut self, line: NormalLine<'_>) -> Result<(), Problem> {
         self.cpu_percent[0] = line.figure("usr", percent)?;
         self.cpu_percent[1] = line.figure("sys", percent)?;
         // Authors leave out the counts behind the percentages, and the first versions of fio printed some of them.
@@ -349,7 +349,7 @@ impl NormalBlock {
 
     /// Reads `issued rwts: total=6158,6670,0,389 short=0,0,0,0 dropped=0,0,0,0`; older versions print three figures,
     /// `total=r=25600/w=0/d=0`, or `total=25600/0, short=0/0`.
-    fn counts(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
+    fn counts(&mut self, line: NormalLine<'_>) -> Result<(), Problem> {
         let group = |names: &[&str]| {
             let behind = names.iter().find_map(|name| line.text.split_once(name).map(|(_, behind)| behind));
             let list = behind.and_then(|behind| behind.split_whitespace().next()).unwrap_or_default();
@@ -393,7 +393,7 @@ impl NormalBlock {
         self.result.quotes.iter_mut().filter(with_digit).for_each(|quote| quote.step *= 10.0);
     }
 
-    fn errors(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
+    fn errors(&mut self, line: NormalLine<'_>) -> Result<(), Problem> {
         let first = line.figure("first_error", |text| text.split('/').next()?.parse().ok())?;
         let result = &mut self.result;
         (result.result.errors, result.result.first_error) = (line.figure("total", integer)?, first);
@@ -408,7 +408,7 @@ impl NormalBlock {
         line: NormalLine<'_>,
         excerpt: bool,
         follows: impl Fn(DataKind) -> bool,
-    ) -> Result<(), InputError> {
+    ) -> Result<(), Problem> {
         /// Depth that operations reach, relative to the printed one: latencies are rounded.
         const JUST_ABOVE: f64 = 1.03;
         const LOST: u64 = 1_000;
@@ -536,7 +536,7 @@ fn steady(line: NormalLine<'_>) -> Option<SteadyRecord> {
 /// Operations per second, bytes per second in up to two units, bytes, and nanoseconds.
 type Transferred = (Printed, [Option<Printed>; 2], Printed, Printed);
 
-fn version_3(line: NormalLine<'_>) -> Result<Transferred, InputError> {
+fn version_3(line: NormalLine<'_>) -> Result<Transferred, Problem> {
     let iops = line.figure("IOPS", count)?;
     let shape = || line.error(line.text, "the line has not the form `BW=… (…)(…/…msec)`, or was cut off");
     let (_, behind) = line.text.split_once("BW=").ok_or_else(shape)?;
@@ -597,14 +597,14 @@ fn bytes_by_rate(rates: [Option<Printed>; 2], bytes: Printed, seconds: f64) -> O
 }
 
 /// Reads `read : io=102400KB, bw=51200KB/s, iops=12800, runt=  2000msec`.
-fn version_2(line: NormalLine<'_>) -> Result<Transferred, InputError> {
+fn version_2(line: NormalLine<'_>) -> Result<Transferred, Problem> {
     let rate = line.figure("bw", |text| rate(text, true))?;
     let bytes = line.figure("io", |text| size(text, true))?;
     Ok((line.figure("iops", count)?, [Some(rate), None], bytes, line.figure("runt", runtime)?))
 }
 
 /// Reads seven fractions in percent: `1=0.1%, 2=0.2%, …, >=64=0.0%`.
-fn classes(line: NormalLine<'_>) -> Result<[f64; 7], InputError> {
+fn classes(line: NormalLine<'_>) -> Result<[f64; 7], Problem> {
     let (_, cells) = line.text.split_once(':').unwrap_or(("", ""));
     line.read(cells.trim(), |cells| {
         let share = |cell: &str| percent(printed_behind(without_remark(cell.trim()))?);

@@ -1,13 +1,14 @@
 //! Parser of the lines after the results: reporting groups and devices.
 
 use super::figures::{NormalLine, integer, percent, rate, runtime, size};
-use crate::input::InputError;
+use units::Problem;
+
 use crate::input::text::{Printed, line_number};
 use crate::{DataKind, DiskUse, Quote, Quoted};
 
 /// Reads `READ: bw=94.1MiB/s (98.7MB/s), 94.1MiB/s-94.1MiB/s (…), io=2823MiB (2960MB), run=30001-30001msec`, or of
 /// version 2 `io=102400KB, aggrb=51200KB/s, minb=…, maxb=…, mint=2000msec, maxt=2000msec`. Mixed kinds count as reads.
-pub(super) fn group(line: NormalLine<'_>) -> Result<Option<(DataKind, Vec<Quote>)>, InputError> {
+pub(super) fn group(line: NormalLine<'_>) -> Result<Option<(DataKind, Vec<Quote>)>, Problem> {
     let kind = match line.text.split_once(": ").map(|(word, _)| word) {
         Some("READ" | "MIXED") => DataKind::Read,
         Some("WRITE") => DataKind::Write,
@@ -58,7 +59,7 @@ fn quote(line: NormalLine<'_>, what: Quoted, kind: Option<DataKind>, value: f64,
 
 /// Reads `nvme0n1: ios=722944/0, merge=0/0, ticks=913000/0, in_queue=913000, util=99.20%`. Stacked devices continue
 /// with means over the devices below them (`aggrios=…`), which follow on lines of their own.
-pub(super) fn disk(line: NormalLine<'_>) -> Result<Option<(DiskUse, Vec<Quote>)>, InputError> {
+pub(super) fn disk(line: NormalLine<'_>) -> Result<Option<(DiskUse, Vec<Quote>)>, Problem> {
     let Some((name, _)) = line.text.split_once(": ios=") else { return Ok(None) };
     // Web pages break long lines.
     if line.find("util").is_none() {

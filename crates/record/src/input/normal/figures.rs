@@ -1,6 +1,7 @@
 //! Figures on a line of fio's normal output.
 
-use crate::input::InputError;
+use units::Problem;
+
 use crate::input::text::{InputText, Printed, printed};
 
 /// A line that is being read.
@@ -30,7 +31,7 @@ impl<'a> NormalLine<'a> {
         self.text.contains("...") || self.text.contains('…')
     }
 
-    pub(super) fn error(self, part: &str, what: impl Into<String>) -> InputError {
+    pub(super) fn error(self, part: &str, what: impl Into<String>) -> Problem {
         self.source.error(self.index, part, what, REMEDY)
     }
 
@@ -49,7 +50,7 @@ impl<'a> NormalLine<'a> {
     }
 
     /// Parses the value of `key=`.
-    pub(super) fn figure<T>(self, key: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, InputError> {
+    pub(super) fn figure<T>(self, key: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
         let value = self
             .find(key)
             .ok_or_else(|| self.error(self.text, format!("the line has no `{key}=`, or was cut off before it")))?;
@@ -57,7 +58,7 @@ impl<'a> NormalLine<'a> {
     }
 
     /// Parses a part of the line.
-    pub(super) fn read<T>(self, part: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, InputError> {
+    pub(super) fn read<T>(self, part: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
         read(part).ok_or_else(|| self.error(part, format!("`{part}` is not a figure that fio prints here")))
     }
 }

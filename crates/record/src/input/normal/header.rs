@@ -1,9 +1,8 @@
 //! Parser of the lines that announce jobs.
 
 use super::figures::{NormalLine, rounded, size};
-use crate::input::InputError;
 use crate::{DataKind, Declared, DeclaredSizes, Measured, fio};
-use units::PerKind;
+use units::{PerKind, Problem};
 
 /// A job as announced.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +14,7 @@ pub(super) struct NormalHeader {
     pub(super) declared: Declared,
 }
 
-pub(super) fn read(line: NormalLine<'_>) -> Result<NormalHeader, InputError> {
+pub(super) fn read(line: NormalLine<'_>) -> Result<NormalHeader, Problem> {
     let (name, rest) = line.text.split_once(": (g=").unwrap_or((line.text, ""));
     let (group, rest) = rest.split_once("): ").unwrap_or((rest, ""));
     let group = line.read(group, |text| text.parse().ok())?;
@@ -44,7 +43,7 @@ pub(super) fn read(line: NormalLine<'_>) -> Result<NormalHeader, InputError> {
 }
 
 /// Parses `bs=(R) 4096B-4096B, (W) 16.0KiB-16.0KiB, (T) …`, or of version 2 `bs=4K-4K/4K-4K/4K-4K`.
-fn block_sizes(line: NormalLine<'_>) -> Result<PerKind<DeclaredSizes>, InputError> {
+fn block_sizes(line: NormalLine<'_>) -> Result<PerKind<DeclaredSizes>, Problem> {
     let mut sizes = [DeclaredSizes::default(); 3];
     if line.text.contains("bs=(") {
         for (sizes, mark) in sizes.iter_mut().zip(["(R)", "(W)", "(T)"]) {
@@ -65,7 +64,7 @@ fn block_sizes(line: NormalLine<'_>) -> Result<PerKind<DeclaredSizes>, InputErro
     Ok(PerKind { read, write, trim })
 }
 
-fn range(line: NormalLine<'_>, part: &str, version_2: bool) -> Result<DeclaredSizes, InputError> {
+fn range(line: NormalLine<'_>, part: &str, version_2: bool) -> Result<DeclaredSizes, Problem> {
     let bytes = |text: &str| u32::try_from(rounded(size(text, version_2)?.value)).ok();
     line.read(part, |text| {
         let (min, max) = text.split_once('-')?;

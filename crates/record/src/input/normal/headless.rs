@@ -6,7 +6,7 @@ use super::{GROUP, NormalReader, is_header, is_result};
 use crate::Note;
 use crate::input::is_of_result;
 use crate::input::text::InputText;
-use crate::input::{Input, InputError, of_run};
+use crate::input::{Input, Problem, of_run};
 
 /// Reports whether a line begins as one with the rates of a kind.
 pub(super) fn is_rates(text: &str) -> bool {
@@ -55,7 +55,7 @@ pub(in crate::input) fn is_in(text: &InputText) -> bool {
 }
 
 /// Reads them: kinds that follow each other and ran equally long are of one result.
-pub(in crate::input) fn read(text: &InputText) -> Result<Input, InputError> {
+pub(in crate::input) fn read(text: &InputText) -> Result<Input, Problem> {
     let mut blocks: Vec<NormalBlock> = Vec::new();
     let mut is_open = false;
     for index in (0..text.len()).filter(|&index| !text.may_be_cut(index)) {

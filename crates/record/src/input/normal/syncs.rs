@@ -4,7 +4,7 @@ use super::block::NormalBlock;
 use super::figures::NormalLine;
 use crate::input::stated::{StatedLoad, input, result};
 use crate::input::text::InputText;
-use crate::input::{Input, InputError};
+use crate::input::{Input, Problem};
 
 /// Heading of the latencies of syncs in a result.
 const HEADING: &str = "fsync/fdatasync/sync_file_range:";
@@ -21,7 +21,7 @@ fn is_latency(text: &InputText, index: usize) -> bool {
     line.starts_with("sync (") && line.contains("min=")
 }
 
-pub(in crate::input) fn read(text: &InputText) -> Result<Input, InputError> {
+pub(in crate::input) fn read(text: &InputText) -> Result<Input, Problem> {
     let mut blocks: Vec<NormalBlock> = Vec::new();
     for index in 0..text.len() {
         let line = NormalLine::of(text, index);

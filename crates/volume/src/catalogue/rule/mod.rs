@@ -5,6 +5,8 @@
 //! `floor` and `round`. Arithmetic is in `f64`; the caller rounds. A variable may be absent, such as an unpublished
 //! figure or one of a machine that is not named: whatever needs it is absent too, and is never guessed.
 
+use units::{Problem, ProblemCode};
+
 mod parse;
 mod show;
 #[cfg(test)]
@@ -19,8 +21,14 @@ pub(super) use value::{Names, RuleValue, Variable, eval};
 /// An error of a rule, with its place in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RuleError {
-    pub message: String,
+    pub problem: Box<Problem>,
     pub at: std::ops::Range<usize>,
+}
+
+impl RuleError {
+    fn new(what: impl Into<String>, at: std::ops::Range<usize>) -> Self {
+        Self { problem: Box::new(Problem::error(ProblemCode::Volume, what)), at }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Parses rules.
 
-use units::closest;
+use units::{Problem, ProblemCode, closest};
 
 use super::{Expr, Function, Names, Operator, RuleError, RuleValue, eval};
 
@@ -12,7 +12,7 @@ const LENGTH_MAX: usize = 2000;
 
 pub(in super::super) fn parse(text: &str) -> Result<Expr, RuleError> {
     if text.len() > LENGTH_MAX {
-        return Err(RuleError { message: format!("longer than {LENGTH_MAX} bytes"), at: 0..0 });
+        return Err(RuleError::new(format!("longer than {LENGTH_MAX} bytes"), 0..0));
     }
     let mut parser = RuleParser { text, at: 0, depth: 0 };
     let expr = parser.binary(0)?;
@@ -41,7 +41,7 @@ impl RuleParser<'_> {
     /// Creates an error at the next character, or at the end.
     fn error(&self, message: impl Into<String>) -> RuleError {
         let width = self.rest().chars().next().map_or(0, char::len_utf8);
-        RuleError { message: message.into(), at: self.at..self.at + width }
+        RuleError::new(message.into(), self.at..self.at + width)
     }
 
     fn takes(&mut self, symbol: char) -> bool {
@@ -130,9 +130,9 @@ impl RuleParser<'_> {
         let digits = self.text[at.clone()].replace('_', "");
         let value = digits.parse().ok().filter(|value: &f64| value.is_finite());
         self.at = at.end;
-        let message =
-            format!("`{}` is not a number\nhelp: write, for example, 12, 0.48, 160_000 or 1e6", &self.text[at.clone()]);
-        value.map(Expr::Number).ok_or(RuleError { message, at })
+        let problem = Problem::error(ProblemCode::Volume, format!("`{}` is not a number", &self.text[at.clone()]))
+            .help("write, for example, 12, 0.48, 160_000 or 1e6");
+        value.map(Expr::Number).ok_or_else(|| RuleError { problem: Box::new(problem), at })
     }
 
     fn name(&mut self) -> Result<Expr, RuleError> {
@@ -145,7 +145,7 @@ impl RuleParser<'_> {
         let Some((_, function)) = Function::ALL.iter().find(|(known, _)| *known == name) else {
             let known = Function::ALL.iter().map(|(name, _)| *name);
             let near = closest(&name, known).map_or(String::new(), |near| format!(": did you mean `{near}`?"));
-            return Err(RuleError { message: format!("there is no function `{name}`{near}"), at });
+            return Err(RuleError::new(format!("there is no function `{name}`{near}"), at));
         };
         let mut arguments = vec![self.binary(0)?];
         while self.takes(',') {
@@ -162,7 +162,7 @@ impl RuleParser<'_> {
             return Ok(Expr::Call(*function, arguments));
         }
         let required = if *function == Function::If { "a condition and two values" } else { "one value" };
-        Err(RuleError { message: format!("`{name}` takes {required}, not {count}"), at })
+        Err(RuleError::new(format!("`{name}` takes {required}, not {count}"), at))
     }
 }
 

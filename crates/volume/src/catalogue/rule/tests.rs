@@ -62,12 +62,12 @@ fn errors_point_at_their_place() {
     ];
     for (text, message, at) in cases {
         let error = parse(text).unwrap_err();
-        assert!(error.message.contains(message) && error.at.start == at, "{text}: {error:?}");
+        assert!(error.problem.what.contains(message) && error.at.start == at, "{text}: {error:?}");
     }
     let error = |text: &str| eval(&parse(text).unwrap(), &names()).unwrap_err();
-    assert!(error("gib / (vcpus - 8)").message.contains("division by zero"));
+    assert!(error("gib / (vcpus - 8)").problem.what.contains("division by zero"));
     assert_eq!(error("3 * series").at, 4..10);
-    assert!(error("3 * gibb").message.contains("no variable `gibb`"));
+    assert!(error("3 * gibb").problem.what.contains("no variable `gibb`"));
 }
 
 #[test]
@@ -96,8 +96,8 @@ fn any_text_is_read_or_refused() {
         }
     }
     for deep in ["(", "-", "if(1,"] {
-        assert!(parse(&deep.repeat(300)).unwrap_err().message.contains("nested"));
-        assert!(parse(&deep.repeat(3000)).unwrap_err().message.contains("longer"));
+        assert!(parse(&deep.repeat(300)).unwrap_err().problem.what.contains("nested"));
+        assert!(parse(&deep.repeat(3000)).unwrap_err().problem.what.contains("longer"));
     }
 }
 
