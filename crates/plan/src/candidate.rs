@@ -196,6 +196,12 @@ impl Candidate {
         self.about.latency_basis < LatencyBasis::Assumed
     }
 
+    /// Reports whether it is a disk drive, whose latency depends on the operations in flight.
+    #[must_use]
+    pub fn is_drive(&self) -> bool {
+        matches!(self.spec.behaviour, volume::Behaviour::Drive(_))
+    }
+
     /// Reports whether it meets the need.
     #[must_use]
     pub fn meets(&self) -> bool {

@@ -97,9 +97,9 @@ pub(crate) fn jitter_effect(
     let share = need.percentile.map_or(0.99, |(share, _)| share);
     let (mut mean_more, mut percentile_more) = (0.0, 0.0);
     let mut most: Option<(f64, &Cap)> = None;
-    for cap in judged.caps.iter().filter(|cap| cap.forgives_secs > 0.0) {
-        let [with, without] =
-            [cap.clone(), cap.without_jitter()].map(|cap| wait(&cap, spec, demand.rate, need.readers()));
+    for cap in &judged.caps {
+        let Some(plain) = cap.without_jitter() else { continue };
+        let [with, without] = [cap, &plain].map(|cap| wait(cap, spec, demand.rate, need.readers()));
         let mean = SAFETY_FACTOR * (without.mean_secs - with.mean_secs);
         let percentile = SAFETY_FACTOR * (without.quantile_secs(share) - with.quantile_secs(share));
         // At a saturated limit both waits are infinite.

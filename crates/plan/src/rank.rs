@@ -89,13 +89,16 @@ fn order(candidate: &Candidate, secs: Slowness) -> (bool, f64, LatencyBasis, f64
     }
 }
 
+/// Latencies that differ by a smaller factor are equal: that is how accurate they are.
+const EQUAL: f64 = 1.01;
+
 /// Reports whether `one` is at least as good in price and latency, and better in one of them. A less well known latency
 /// does not count as better.
 fn dominates(one: &Candidate, other: &Candidate, secs: Slowness) -> bool {
     let (Some(price), Some(others)) = (one.known_price(), other.known_price()) else { return false };
     let (cost, time) = ((price.usd_per_month, others.usd_per_month), (slowness(one, secs), slowness(other, secs)));
     let is_as_well_known = one.about.latency_basis <= other.about.latency_basis;
-    is_as_well_known && cost.0 <= cost.1 && time.0 <= time.1 && (cost.0 < cost.1 || time.0 < time.1)
+    is_as_well_known && cost.0 <= cost.1 && time.0 <= time.1 * EQUAL && (cost.0 < cost.1 || time.0 * EQUAL < time.1)
 }
 
 /// Returns the distance of a candidate from the need: its worst failure, then their number.

@@ -5,7 +5,7 @@ use units::Nanos;
 use volume::catalogue::BuiltinVolume;
 
 use crate::candidate::{Candidate, JitterComparison, JitterEffect, Requirement, UnmetNeed};
-use crate::laws::LatencyCache;
+use crate::laws::{LatencyCache, quantile_secs};
 use crate::need::{Demand, Need};
 use crate::rank::{Ranking, rank};
 use crate::search;
@@ -58,14 +58,18 @@ const CLOSED_CAUTION: f64 = 4.0;
 /// Factors by which a candidate is enlarged step by step while simulations fall short.
 const MARGINS: [f64; 6] = [1.05, 1.15, 1.3, 1.6, 2.5, 4.0];
 
+/// Longest trial of latencies, as a factor: queues near their limit stay correlated for long.
+const LONGEST: f64 = 16.0;
+
 /// Returns the candidates for a need and their ranking. Each candidate that meets the need by the closed form is
-/// confirmed by a simulation, and enlarged a few times if it falls short.
+/// confirmed by a simulation, and enlarged a few times if it falls short. Simulations also decide whether random
+/// arrivals wait too long, where the closed form has nothing else against a candidate.
 pub fn plan(need: &Need, laws: &mut LatencyCache, simulate: &mut Simulate<'_>) -> (Vec<Candidate>, Ranking) {
     let volumes = search::named(need).unwrap_or_default();
     let mut candidates = Vec::new();
     for (listed, keys) in &volumes {
         let Some(mut found) = search::candidate(need, listed, keys, 1.0, laws) else { continue };
-        if found.failures.is_empty() {
+        if found.failures.is_empty() || may_wait_less(need, &found) {
             found = confirmed(need, (listed, keys), found, laws, simulate);
         }
         candidates.push(found);
@@ -77,10 +81,15 @@ pub fn plan(need: &Need, laws: &mut LatencyCache, simulate: &mut Simulate<'_>) -
 /// Returns the best candidate for a need, confirmed as in [`plan`]; more expensive ones are not simulated.
 pub fn best(need: &Need, laws: &mut LatencyCache, simulate: &mut Simulate<'_>) -> Option<Candidate> {
     let volumes = search::named(need).unwrap_or_default();
-    let (mut checked, mut candidates) = (vec![false; volumes.len()], Vec::new());
+    let (mut checked, mut candidates) = (Vec::new(), Vec::new());
     let mut origins = Vec::new();
     for (listed, keys) in &volumes {
-        if let Some(found) = search::candidate(need, listed, keys, 1.0, laws) {
+        if let Some(mut found) = search::candidate(need, listed, keys, 1.0, laws) {
+            let is_open = may_wait_less(need, &found);
+            if is_open {
+                found = confirmed(need, (listed, keys), found, laws, simulate);
+            }
+            checked.push(is_open);
             candidates.push(found);
             origins.push((listed, keys.as_str()));
         }
@@ -96,6 +105,20 @@ pub fn best(need: &Need, laws: &mut LatencyCache, simulate: &mut Simulate<'_>) -
     None
 }
 
+/// Reports whether only the computed waits of random arrivals stand against a candidate, and a simulation settles them.
+fn may_wait_less(need: &Need, candidate: &Candidate) -> bool {
+    let only_latency = |failure: &UnmetNeed| matches!(failure.requirement, Requirement::Mean | Requirement::Percentile);
+    let Some(demand) = need.demands().into_iter().find(|demand| demand.timed) else { return false };
+    let keeps = |bound: Nanos, alone: Option<f64>| alone.is_some_and(|alone| alone <= need.planned_secs(bound));
+    let quantile = |share: f64| quantile_secs(&candidate.spec, &demand.load, share);
+    !candidate.failures.is_empty()
+        && candidate.failures.iter().all(only_latency)
+        && candidate.mean_secs.is_some()
+        && is_settled(candidate)
+        && need.mean.is_none_or(|bound| keeps(bound, candidate.alone_secs))
+        && need.percentile.is_none_or(|(share, bound)| keeps(bound, quantile(share)))
+}
+
 fn confirmed(
     need: &Need,
     (listed, keys): (&BuiltinVolume, &str),
@@ -103,16 +126,16 @@ fn confirmed(
     laws: &mut LatencyCache,
     simulate: &mut Simulate<'_>,
 ) -> Candidate {
-    let Some(mut short) = shortfalls(need, &found, simulate) else { return found };
+    let Some(mut short) = shortfalls(need, &mut found, simulate) else { return found };
     for margin in MARGINS {
         if short.is_empty() {
             break;
         }
-        let Some(larger) = search::candidate(need, listed, keys, margin, laws) else { break };
+        let Some(mut larger) = search::candidate(need, listed, keys, margin, laws) else { break };
         if !larger.failures.is_empty() {
             break;
         }
-        let Some(still) = shortfalls(need, &larger, simulate) else { break };
+        let Some(still) = shortfalls(need, &mut larger, simulate) else { break };
         (found, short) = (larger, still);
     }
     found.survived = Some(short.is_empty());
@@ -122,10 +145,11 @@ fn confirmed(
 
 /// Returns whether a candidate meets a need under simulation; `None` if it cannot be simulated.
 pub fn confirm(need: &Need, candidate: &Candidate, simulate: &mut Simulate<'_>) -> Option<bool> {
-    shortfalls(need, candidate, simulate).map(|short| short.is_empty())
+    shortfalls(need, &mut candidate.clone(), simulate).map(|short| short.is_empty())
 }
 
-fn shortfalls(need: &Need, candidate: &Candidate, simulate: &mut Simulate<'_>) -> Option<Vec<UnmetNeed>> {
+/// Simulates the demands of a need, and gives the candidate its simulated latencies.
+fn shortfalls(need: &Need, candidate: &mut Candidate, simulate: &mut Simulate<'_>) -> Option<Vec<UnmetNeed>> {
     let demands = need.demands();
     let short: Option<Vec<Vec<UnmetNeed>>> =
         demands.iter().map(|demand| shortfall(need, demand, candidate, simulate)).collect();
@@ -135,11 +159,11 @@ fn shortfalls(need: &Need, candidate: &Candidate, simulate: &mut Simulate<'_>) -
 fn shortfall(
     need: &Need,
     demand: &Demand,
-    candidate: &Candidate,
+    candidate: &mut Candidate,
     simulate: &mut Simulate<'_>,
 ) -> Option<Vec<UnmetNeed>> {
-    let mut trial = trial(need, demand, demand.sustained, candidate);
-    let first = candidate.limit.as_ref().map_or("latency", |cap| cap.name.as_str());
+    let trial = trial(need, demand, demand.sustained, candidate);
+    let first = candidate.limit.as_ref().map_or("latency", |cap| cap.name.as_str()).to_owned();
     let reached = simulate(&trial)?.iops;
     if reached < trial.rate * RATE_SLACK {
         let (requirement, unit) = match demand.in_bytes {
@@ -152,14 +176,13 @@ fn shortfall(
     if !demand.timed || need.mean.is_none() && need.percentile.is_none() {
         return Some(Vec::new());
     }
-    trial = self::trial(need, demand, demand.rate, candidate);
-    trial.timed = Some(need.percentile.map_or(0.99, |(share, _)| share));
-    let timed = simulate(&trial)?;
+    let timed = simulate(&timed_trial(need, demand, candidate))?;
+    take_latencies(candidate, &timed);
     let bounds = [
         (Requirement::Mean, need.mean, timed.mean_secs, MEAN_SLACK),
         (Requirement::Percentile, need.percentile.map(|(_, bound)| bound), timed.percentile_secs, PERCENTILE_SLACK),
     ];
-    let over = |(requirement, bound, reached, slack): (Requirement, Option<units::Nanos>, f64, f64)| {
+    let over = |(requirement, bound, reached, slack): (Requirement, Option<Nanos>, f64, f64)| {
         let wanted = need.planned_secs(bound?);
         let limit = format!("queueing before {first}, as simulated");
         (reached > wanted * slack).then_some(UnmetNeed { requirement, limit, wanted, reached })
@@ -167,38 +190,67 @@ fn shortfall(
     Some(bounds.into_iter().filter_map(over).collect())
 }
 
+/// Gives a candidate the mean and the percentile of one simulation where the formulas, which find the size, differ.
+fn take_latencies(candidate: &mut Candidate, timed: &TrialOutcome) {
+    if !is_settled(candidate) {
+        return;
+    }
+    let agrees = |formula: Option<f64>, secs: f64, slack: f64| {
+        formula.is_some_and(|formula| formula <= secs * slack && secs <= formula * slack)
+    };
+    if agrees(candidate.mean_secs, timed.mean_secs, MEAN_SLACK)
+        && agrees(candidate.percentile_secs, timed.percentile_secs, PERCENTILE_SLACK)
+    {
+        return;
+    }
+    // A simulated mean below that without queueing is chance.
+    let mean_secs = timed.mean_secs.max(candidate.alone_secs.filter(|_| !candidate.is_drive()).unwrap_or(0.0));
+    (candidate.mean_secs, candidate.in_flight) = (Some(mean_secs), Some(mean_secs * candidate.rate));
+    candidate.percentile_secs = Some(timed.percentile_secs);
+}
+
 /// Simulates the effect of jitter on a candidate's bounded latencies, if the formulas predict one.
 pub fn simulate_jitter(need: &Need, candidate: &mut Candidate, simulate: &mut Simulate<'_>) {
-    /// Queues near their limit stay correlated for long: this many usual times settle them to a few per cent.
-    const LONGEST: f64 = 16.0;
-    let Some(effect) = &candidate.jitter else { return };
+    let Some(effect) = candidate.jitter.clone().filter(|_| is_settled(candidate)) else { return };
     let Some(demand) = need.demands().into_iter().find(|demand| demand.timed) else { return };
-    let mut trial = trial(need, &demand, demand.rate, candidate);
-    trial.timed = Some(need.percentile.map_or(0.99, |(share, _)| share));
-    trial.longer = (1.0 / (20.0 * candidate.headroom.max(1e-3).powi(2))).clamp(1.0, LONGEST);
+    let mut trial = timed_trial(need, &demand, candidate);
     let Some(with) = simulate(&trial) else { return };
     let kept = trial.volume.split(',').filter(|pair| !pair.starts_with("jitter="));
     trial.volume = kept.chain(["jitter=0ms"]).collect::<Vec<_>>().join(",");
     let Some(without) = simulate(&trial) else { return };
+    take_latencies(candidate, &with);
     let both = |bound: Nanos, secs: fn(&TrialOutcome) -> f64| {
         JitterComparison::that_matter(secs(&with), secs(&without), bound.secs_f64())
     };
     let mean_secs = need.mean.and_then(|bound| both(bound, |outcome| outcome.mean_secs));
     let percentile_secs = need.percentile.and_then(|(_, bound)| both(bound, |outcome| outcome.percentile_secs));
-    // The simulation is what to expect; the formulas were to find the size.
-    if let Some(mean) = mean_secs {
-        (candidate.mean_secs, candidate.in_flight) = (Some(mean.with), Some(mean.with * candidate.rate));
-    }
-    candidate.percentile_secs = percentile_secs.map(|percentile| percentile.with).or(candidate.percentile_secs);
     let differs = mean_secs.is_some() || percentile_secs.is_some();
-    candidate.jitter =
-        differs.then(|| JitterEffect { mean_secs, percentile_secs, is_simulated: true, ..effect.clone() });
+    candidate.jitter = differs.then_some(JitterEffect { mean_secs, percentile_secs, is_simulated: true, ..effect });
+}
+
+/// Returns the trial of the latencies that a need bounds.
+fn timed_trial(need: &Need, demand: &Demand, candidate: &Candidate) -> PlanTrial {
+    PlanTrial {
+        timed: Some(need.percentile.map_or(0.99, |(share, _)| share)),
+        longer: times_to_settle(candidate).clamp(1.0, LONGEST),
+        ..trial(need, demand, demand.rate, candidate)
+    }
+}
+
+/// Reports whether the longest trial lasts for many busy periods of a candidate's limit. Nearer to the limit, a trial that
+/// begins with an empty queue is too short, and the formulas stay.
+fn is_settled(candidate: &Candidate) -> bool {
+    times_to_settle(candidate) <= 20.0 * LONGEST
+}
+
+/// Returns how many usual times settle the waits at a candidate's limit to a few per cent.
+fn times_to_settle(candidate: &Candidate) -> f64 {
+    1.0 / (20.0 * candidate.headroom.max(1e-3).powi(2))
 }
 
 fn trial(need: &Need, demand: &Demand, rate: f64, candidate: &Candidate) -> PlanTrial {
-    let is_drive = matches!(candidate.spec.behaviour, volume::Behaviour::Drive(_));
     let alone_secs = candidate.alone_secs.unwrap_or(0.001);
-    let in_flight = (2.0 * rate * alone_secs).max(if is_drive { 32.0 } else { 4.0 });
+    let in_flight = (2.0 * rate * alone_secs).max(if candidate.is_drive() { 32.0 } else { 4.0 });
     let attainable = (in_flight / alone_secs).min(rate * (1.0 + candidate.headroom));
     PlanTrial {
         volume: candidate.spec.name.clone(),

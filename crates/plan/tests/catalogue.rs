@@ -397,3 +397,54 @@ fn volumes_without_a_known_limit_met_every_throughput() {
     let (found, ranking) = ranked(&need);
     assert!(ranking.meeting.iter().all(|index| found[*index].listed != "nutanix/ahv-4node"));
 }
+
+/// Random arrivals were said to wait at a limit with a bucket that they never empty, and larger volumes were planned.
+#[test]
+fn bounded_latencies_below_a_limit_with_credits_need_no_larger_volume() {
+    let millis = |ms: f64| Some((0.99, Nanos::from_secs_f64(ms / 1e3)));
+    let need = |volume: &str, iops: f64, ms: f64| Need {
+        iops: Some(iops),
+        capacity: Some(200 << 30),
+        percentile: millis(ms),
+        ..need_of(volume)
+    };
+    let found = |need: &Need| ranked(need).0.remove(0);
+    assert_eq!(found(&need("azure/premium-ssd", 800.0, 4.5)).spec.size.get(), 256 << 30);
+    let burst = found(&Need { headroom: 0.2, ..need("aws/gp2", 1_500.0, 3.0) });
+    assert!(burst.meets() && burst.spec.size.get() == 600 << 30, "{}", burst.spec.name);
+    let machine = Some("m6i.large".to_owned());
+    let on_machine = found(&Need { machine, block: Some(8 << 10), ..need("aws/gp3", 3_000.0, 3.0) });
+    assert!(on_machine.meets(), "{:?}", on_machine.failures);
+}
+
+fn need_of(volume: &str) -> Need {
+    Need { volumes: vec![volume.to_owned()], ..Need::default() }
+}
+
+/// A plan printed a simulated mean beside a percentile of the formulas, an impossible pair; and where the formulas with
+/// their margin refused a volume, no simulation was asked.
+#[test]
+fn simulations_decide_on_bounded_latencies_with_both_figures() {
+    let need = |ms: f64| Need {
+        iops: Some(4_500.0),
+        mean: Some(Nanos::from_secs_f64(ms / 1e3)),
+        ..need_of("hetzner/volume,jitter=0ms")
+    };
+    let planned = |ms: f64, mean_secs: f64| {
+        let outcome = TrialOutcome { iops: 4_500.0, mean_secs, percentile_secs: 2.0 * mean_secs };
+        plan::plan(&need(ms), &mut LatencyCache::default(), &mut |_| Some(outcome)).0.remove(0)
+    };
+    let waits = ranked(&need(2.0)).0.remove(0);
+    assert!(!waits.meets() && waits.failures[0].requirement == Requirement::Mean, "{:?}", waits.failures);
+    let meets = planned(2.0, 1.9e-3);
+    assert_eq!((meets.meets(), meets.mean_secs, meets.percentile_secs), (true, Some(1.9e-3), Some(3.8e-3)));
+    assert_eq!(meets.in_flight, Some(4_500.0 * 1.9e-3));
+    let short = planned(2.0, 2.1e-3);
+    assert!(!short.meets() && short.failures[0].reached == 2.1e-3, "{:?}", short.failures);
+    // Less than the latency without queueing is not tried, for it cannot be had.
+    assert!(!planned(0.5, 0.4e-3).meets());
+    // At a limit itself a trial from an empty queue is too short.
+    let tight = Need { iops: Some(4_990.0), ..need(2.0) };
+    let outcome = TrialOutcome { iops: 4_990.0, mean_secs: 1e-3, percentile_secs: 1e-3 };
+    assert!(!plan::plan(&tight, &mut LatencyCache::default(), &mut |_| Some(outcome)).0[0].meets());
+}

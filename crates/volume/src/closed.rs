@@ -84,7 +84,8 @@ pub struct Cap {
     pub burst_secs: Option<f64>,
     /// Variation of the cost of requests: the mean square over the square of the mean.
     pub spread: f64,
-    /// How many seconds ahead of an even schedule it admits requests.
+    /// How many seconds ahead of an even schedule it admits requests: by jitter, or by a bucket that the load does not
+    /// drain.
     pub forgives_secs: f64,
     /// Requests served at once.
     pub servers: u32,
@@ -109,13 +110,13 @@ impl CapWait {
 }
 
 impl Cap {
-    /// Returns the same cap without jitter.
+    /// Returns the same cap without jitter; `None` if it has none.
     #[must_use]
-    pub fn without_jitter(&self) -> Self {
-        Self { forgives_secs: 0.0, ..self.clone() }
+    pub fn without_jitter(&self) -> Option<Self> {
+        (self.bucket.is_none() && self.forgives_secs > 0.0).then(|| Self { forgives_secs: 0.0, ..self.clone() })
     }
 
-    /// Returns the wait at an arrival rate of `iops`, by heavy-traffic formulas (Pollaczek and Khinchine with Kingman's
+    /// Returns the wait at a lasting arrival rate of `iops` (below its rate a bucket refills), by heavy-traffic formulas (Pollaczek and Khinchine with Kingman's
     /// tail for a limit, Sakasegawa for several servers). Accurate to a tenth where waits matter.
     #[must_use]
     pub fn wait(&self, iops: f64) -> CapWait {
@@ -252,7 +253,7 @@ fn limit_cap(index: usize, limit: &Limit, load: &Load) -> Option<Cap> {
     let requests = |units: u64| units as f64 / fastest as f64 * iops;
     let (bucket, forgives_secs) = match &limit.burst {
         Burst::Credits { most, at_start } => {
-            (Some(Bucket { most: requests(*most), at_start: requests(*at_start) }), 0.0)
+            (Some(Bucket { most: requests(*most), at_start: requests(*at_start) }), *most as f64 / fastest as f64)
         }
         Burst::Jitter(jitter) => (None, jitter.time.secs_f64()),
     };
@@ -352,11 +353,22 @@ mod tests {
         let mean = |iops| cap.wait(iops).mean_secs;
         assert!(mean(5_000.0) < 1e-9 && mean(9_000.0) < mean(9_900.0) && mean(10_000.0).is_infinite());
         // Half a service time at full load over the free capacity; jitter divides it by powers of e.
-        let plain = cap.without_jitter();
+        let plain = cap.without_jitter().unwrap();
         assert!((plain.wait(9_000.0).mean_secs - 0.9 * 1e-4 / 0.2).abs() < 1e-6);
         // Where one operation costs more time than the jitter, the next one waits.
         let large = Cap { iops: 76.0, ..cap };
         assert!(large.wait(9.0).share > 0.05 && large.wait(9.0).quantile_secs(0.99) > 1e-3);
+    }
+
+    /// A limit with a bucket let random arrivals wait longer than one without, although they leave credits unused.
+    #[test]
+    fn random_arrivals_below_a_limit_with_a_bucket_do_not_wait() {
+        for (volume, iops) in [("azure/p15", 800.0), ("aws/gp2,size=600GiB", 1_500.0), ("vultr/nvme-block", 7_400.0)] {
+            let caps = asked(volume, &reads(4096)).caps;
+            assert!(caps[0].bucket.is_some() && caps[0].without_jitter().is_none(), "{volume}: {:?}", caps[0]);
+            assert!(caps.iter().all(|cap| cap.wait(iops).quantile_secs(0.99) < 1e-9), "{volume}: {caps:?}");
+            assert!(caps[0].wait(1.01 * caps[0].iops).mean_secs.is_infinite(), "credits are not counted on");
+        }
     }
 
     #[test]
