@@ -143,9 +143,13 @@ impl UnmetNeed {
         Self { requirement, limit, wanted: 0.0, reached: 0.0 }
     }
 
-    /// Returns the factor by which it falls short; infinite for requirements without a degree.
+    /// Returns the factor by which it falls short; infinite for requirements without a degree, and for a latency that
+    /// grows without end.
     #[must_use]
     pub fn short_by(&self) -> f64 {
+        if self.is_without_end() {
+            return f64::INFINITY;
+        }
         let (more, less) = match self.requirement {
             Requirement::Iops | Requirement::Throughput | Requirement::Capacity => (self.wanted, self.reached),
             Requirement::Mean | Requirement::Percentile | Requirement::Budget => (self.reached, self.wanted),
@@ -157,6 +161,12 @@ impl UnmetNeed {
             | Requirement::Unknown => return f64::INFINITY,
         };
         if less > 0.0 { more / less } else { f64::INFINITY }
+    }
+
+    /// Reports whether a queue grows without end, so that the latency reached is the one without queueing.
+    #[must_use]
+    pub fn is_without_end(&self) -> bool {
+        matches!(self.requirement, Requirement::Mean | Requirement::Percentile) && self.reached < self.wanted
     }
 }
 
@@ -206,6 +216,14 @@ impl Candidate {
     #[must_use]
     pub fn meets(&self) -> bool {
         self.failures.is_empty() && self.survived != Some(false)
+    }
+
+    /// Returns the failures that count for the distance from the need. Where the rate is not sustained, a queue without end
+    /// follows from that.
+    pub(crate) fn own_failures(&self) -> impl Iterator<Item = &UnmetNeed> {
+        let of_rate = |failure: &UnmetNeed| matches!(failure.requirement, Requirement::Iops | Requirement::Throughput);
+        let lacks_rate = self.failures.iter().any(of_rate);
+        self.failures.iter().filter(move |failure| !(lacks_rate && failure.is_without_end()))
     }
 
     /// Returns the complete monthly price, if known.

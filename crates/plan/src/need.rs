@@ -4,6 +4,8 @@ use units::Nanos;
 use volume::closed::Load;
 use volume::spec::LimitSource;
 
+use crate::candidate::Requirement;
+
 /// Default block size for IOPS: the one for which providers state IOPS.
 const SMALL: u32 = 4 << 10;
 /// Default block size for throughput.
@@ -144,6 +146,19 @@ impl Need {
     #[must_use]
     pub fn copies(&self) -> f64 {
         if self.shared { 1.0 } else { f64::from(self.machines.max(1)) }
+    }
+
+    /// Returns the need with one of its requirements alone; bounds on latency hold at the required rate.
+    pub(crate) fn only(&self, requirement: Requirement) -> Self {
+        let loaded = Self { budget: None, mean: None, percentile: None, ..self.clone() };
+        match requirement {
+            Requirement::Iops | Requirement::Throughput => loaded,
+            Requirement::Mean => Self { mean: self.mean, ..loaded },
+            Requirement::Percentile => Self { percentile: self.percentile, ..loaded },
+            Requirement::Capacity => Self { iops: None, bytes_per_sec: None, ..loaded },
+            Requirement::Budget => Self { iops: None, bytes_per_sec: None, budget: self.budget, ..loaded },
+            _ => self.clone(),
+        }
     }
 
     /// Returns the need with rates multiplied by `factor`.

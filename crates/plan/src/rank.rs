@@ -2,7 +2,7 @@
 
 use volume::catalogue::LatencyBasis;
 
-use crate::candidate::{Candidate, Requirement, UnmetNeed};
+use crate::candidate::{Candidate, UnmetNeed};
 
 /// Ranked candidates, as indices into the ranked slice.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -22,19 +22,20 @@ pub struct Ranking {
     pub known_fastest: Option<usize>,
     /// Candidates that do not meet the need, the nearest first.
     pub missing: Vec<usize>,
-    /// If none meets the need: requirements that no candidate meets, each with the nearest one.
+    /// If none meets the need: requirements that no volume meets in any size and with any setting, even alone. Only
+    /// [`plan`](crate::plan) looks for them.
     pub impossible: Vec<Nearest>,
     /// If each requirement can be met alone, but not all together: the candidate nearest to all.
     pub nearest: Option<usize>,
 }
 
-/// The candidate nearest to a requirement that none meets.
+/// The volume nearest to a requirement that none meets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nearest {
     /// The unmet requirement.
     pub failure: UnmetNeed,
-    /// Index of the candidate.
-    pub candidate: usize,
+    /// Name of the volume with keys.
+    pub volume: String,
 }
 
 /// Latency by which candidates are compared, in seconds.
@@ -67,12 +68,12 @@ pub fn rank_by(candidates: &[Candidate], secs: Slowness) -> Ranking {
     let known = || front.iter().copied().filter(|index| candidates[*index].has_known_latency());
     let (known_best, known_fastest) = (known().next(), known().min_by(slower));
     let mut missing: Vec<usize> = indices().filter(|index| !candidates[*index].meets()).collect();
-    missing.sort_by(|a, b| shortfall(&candidates[*a]).total_cmp(&shortfall(&candidates[*b])));
-    let (mut impossible, mut nearest) = (Vec::new(), None);
-    if meeting.is_empty() {
-        impossible = unmeetable(candidates);
-        nearest = missing.first().copied();
-    }
+    missing.sort_by(|a, b| {
+        let order = shortfall(&candidates[*a]).partial_cmp(&shortfall(&candidates[*b]));
+        order.unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let nearest = missing.first().copied().filter(|_| meeting.is_empty());
+    let impossible = Vec::new();
     Ranking { meeting, front, best, fastest, known_best, known_fastest, missing, impossible, nearest }
 }
 
@@ -101,31 +102,8 @@ fn dominates(one: &Candidate, other: &Candidate, secs: Slowness) -> bool {
     is_as_well_known && cost.0 <= cost.1 && time.0 <= time.1 * EQUAL && (cost.0 < cost.1 || time.0 * EQUAL < time.1)
 }
 
-/// Returns the distance of a candidate from the need: its worst failure, then their number.
-fn shortfall(candidate: &Candidate) -> f64 {
-    let worst = candidate.failures.iter().map(UnmetNeed::short_by).fold(1.0, f64::max);
-    worst + 1e-6 * candidate.failures.len() as f64
-}
-
-/// Returns the requirements that no candidate meets, each with the nearest candidate.
-fn unmeetable(candidates: &[Candidate]) -> Vec<Nearest> {
-    use Requirement::{Budget, Capacity, Iops, Machine, Mean, Percentile, Sharing, Throughput};
-    let requirements = [Iops, Throughput, Capacity, Mean, Percentile, Sharing, Requirement::Size, Machine, Budget];
-    let nearest = |requirement: Requirement| {
-        let of = |candidate: &Candidate| {
-            candidate.failures.iter().find(|failure| failure.requirement == requirement).cloned()
-        };
-        // Candidates with an unusable machine or load have no figures for other requirements.
-        let has_no_figure = |candidate: &Candidate| {
-            let unknown = |failure: &UnmetNeed| matches!(failure.requirement, Machine | Requirement::Unknown);
-            requirement != Machine && of(candidate).is_none() && candidate.failures.iter().any(unknown)
-        };
-        let asked: Vec<usize> = (0..candidates.len()).filter(|index| !has_no_figure(&candidates[*index])).collect();
-        let failing: Option<Vec<(usize, UnmetNeed)>> =
-            asked.into_iter().map(|index| Some((index, of(&candidates[index])?))).collect();
-        let by_less = |a: &(usize, UnmetNeed), b: &(usize, UnmetNeed)| a.1.short_by().total_cmp(&b.1.short_by());
-        let (candidate, failure) = failing?.into_iter().min_by(by_less)?;
-        Some(Nearest { failure, candidate })
-    };
-    requirements.into_iter().filter_map(nearest).collect()
+/// Returns the distance of a candidate from the need: its worst failure, then all together.
+fn shortfall(candidate: &Candidate) -> (f64, f64) {
+    let short_by = || candidate.own_failures().map(UnmetNeed::short_by);
+    (short_by().fold(1.0, f64::max), short_by().product())
 }

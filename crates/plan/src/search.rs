@@ -228,8 +228,14 @@ impl PlanSearch<'_> {
         let Some(resolved) = self.resolve(fixed) else { return self.unresolvable() };
         let Some(sizes) = self.size_range(&resolved) else {
             let most = self.max_provisioned(fixed)?;
-            let enough = self.is_enough(&most.1.spec);
-            let pairs = if enough { self.provisioned(most.0) } else { most.0 };
+            let pairs = if self.is_enough(&most.1.spec) {
+                self.provisioned(most.0, &Self::is_enough)
+            } else if self.trial.is_some() {
+                most.0
+            } else {
+                let reference = self.misses(&most.1.spec);
+                self.provisioned(most.0, &|search, spec| search.is_as_near(&reference, spec))
+            };
             return self.finish(&pairs);
         };
         let wanted = (self.need.bytes() as f64 / sizes.unit_bytes * (1.0 - 1e-9)).ceil().max(1.0) as u64;
@@ -244,7 +250,7 @@ impl PlanSearch<'_> {
                 if self.trial.is_some() {
                     return self.finish(&largest.0);
                 }
-                return self.nearest_insufficient((low, sizes.most), &sized);
+                return self.nearest_insufficient((low, sizes.most), largest, &sized);
             }
             let sufficient = |search: &mut Self, size| {
                 search.max_provisioned(&sized(size)).filter(|(_, found)| search.is_enough(&found.spec))
@@ -252,34 +258,57 @@ impl PlanSearch<'_> {
             let (near, resolution) = self.near("size");
             enough = lowest((low, sizes.most), near, resolution, |size| sufficient(self, size)).or(Some(largest));
         }
-        let pairs = self.provisioned(enough?.0);
+        let pairs = self.provisioned(enough?.0, &Self::is_enough);
         self.finish(&pairs)
     }
 
-    /// Finds the smallest of the volumes that are insufficient even at their largest, but no worse than the largest.
-    fn nearest_insufficient(&mut self, (low, high): (u64, u64), sized: &dyn Fn(u64) -> Pairs) -> Option<Candidate> {
-        let of = |search: &mut Self, size: u64| {
-            let (pairs, _) = search.max_provisioned(&sized(size))?;
-            search.finish(&pairs)
+    /// Finds the smallest of the volumes that are insufficient even at their largest, but perform no worse than the
+    /// largest.
+    fn nearest_insufficient(
+        &mut self,
+        (low, high): (u64, u64),
+        largest: (Pairs, ResolvedVolume),
+        sized: &dyn Fn(u64) -> Pairs,
+    ) -> Option<Candidate> {
+        let reference = self.misses(&largest.1.spec);
+        let as_near = |search: &mut Self, size: u64| {
+            search.max_provisioned(&sized(size)).filter(|(_, found)| search.is_as_near(&reference, &found.spec))
         };
-        let largest = of(self, high)?;
-        let short = |found: &Candidate, requirement| {
-            let all = found.failures.iter().filter(|failure| failure.requirement == requirement);
-            all.map(UnmetNeed::short_by).fold(0.0, f64::max)
-        };
-        let is_as_near = |found: &Candidate, failure: &UnmetNeed| {
-            let requirement = failure.requirement;
-            short(found, requirement) <= short(&largest, requirement) * (1.0 + 1e-9)
-        };
-        let as_near = |found: &Candidate| found.failures.iter().all(|failure| is_as_near(found, failure));
-        let nearest = bisect(low.saturating_sub(1), high, |size| of(self, size).filter(as_near));
-        let mut nearest = nearest.unwrap_or_else(|| largest.clone());
+        let nearest = as_near(self, low).or_else(|| bisect(low, high, |size| as_near(self, size)));
+        let pairs = nearest.map_or(largest.0, |(pairs, _)| pairs);
+        let pairs = self.provisioned(pairs, &|search, spec| search.is_as_near(&reference, spec));
+        let mut nearest = self.finish(&pairs)?;
         // Report what limits the largest one as well, rather than the size.
         for failure in &mut nearest.failures {
-            let same = largest.failures.iter().find(|other| other.requirement == failure.requirement);
+            let same = reference.iter().find(|other| other.requirement == failure.requirement);
             failure.limit = same.map_or(failure.limit.clone(), |same| same.limit.clone());
         }
         Some(nearest)
+    }
+
+    /// Returns the requirements that a volume misses whatever it costs.
+    fn misses(&mut self, spec: &volume::Spec) -> Vec<UnmetNeed> {
+        let mut misses: Vec<UnmetNeed> = Vec::new();
+        let wanted = self.need.bytes();
+        if spec.size.get() < wanted {
+            let limit = "largest size that is sold".to_owned();
+            let (wanted, reached) = (wanted as f64, spec.size.get() as f64);
+            misses.push(UnmetNeed { requirement: Requirement::Capacity, limit, wanted, reached });
+        }
+        for demand in &self.demands {
+            misses.extend(judge(spec, self.need, demand, self.laws).failures);
+        }
+        misses.extend(self.unknown_rate(spec));
+        misses
+    }
+
+    /// Reports whether a volume misses no requirement by more than others do.
+    fn is_as_near(&mut self, others: &[UnmetNeed], spec: &volume::Spec) -> bool {
+        let short = |requirement: Requirement| {
+            let all = others.iter().filter(|other| other.requirement == requirement);
+            all.map(UnmetNeed::short_by).fold(0.0, f64::max)
+        };
+        self.misses(spec).iter().all(|miss| miss.short_by() <= short(miss.requirement) * (1.0 + 1e-9))
     }
 
     /// Returns the sizes on sale, if the size is not given.
@@ -305,8 +334,8 @@ impl PlanSearch<'_> {
         (!self.is_given(name) && !key.bounds.fixed && key.bounds.one_of.is_empty()).then_some(&key.bounds)
     }
 
-    /// Reduces provisioned values as far as the need allows, one after the other.
-    fn provisioned(&mut self, mut pairs: Pairs) -> Pairs {
+    /// Reduces provisioned values as far as `is_enough` allows, one after the other.
+    fn provisioned(&mut self, mut pairs: Pairs, is_enough: &dyn Fn(&mut Self, &volume::Spec) -> bool) -> Pairs {
         for name in PROVISIONED {
             // Later keys depend on this one, so they are set to their maximum for each value.
             let later: Vec<&str> = PROVISIONED.into_iter().skip_while(|known| *known != name).skip(1).collect();
@@ -323,7 +352,7 @@ impl PlanSearch<'_> {
             }
             let enough = |search: &mut Self, value: u64| {
                 let full = search.max_provisioned_of(&bare(&with(value)), &later)?;
-                search.is_enough(&full.1.spec).then_some(full.0)
+                is_enough(search, &full.1.spec).then_some(full.0)
             };
             let (near, resolution) = self.near(name);
             let between =
@@ -396,17 +425,7 @@ impl PlanSearch<'_> {
     /// Builds the candidate for a volume with all keys settled.
     fn finish(&mut self, pairs: &Pairs) -> Option<Candidate> {
         let ResolvedVolume { spec, about } = self.resolve(pairs)?;
-        let judged: Vec<ClosedFormResult> =
-            self.demands.iter().map(|demand| judge(&spec, self.need, demand, self.laws)).collect();
-        let mut failures: Vec<UnmetNeed> = Vec::new();
-        let wanted = self.need.bytes();
-        if spec.size.get() < wanted {
-            let limit = "largest size that is sold".to_owned();
-            let (wanted, reached) = (wanted as f64, spec.size.get() as f64);
-            failures.push(UnmetNeed { requirement: Requirement::Capacity, limit, wanted, reached });
-        }
-        failures.extend(judged.iter().flat_map(|judged| judged.failures.iter().cloned()));
-        failures.extend(self.unknown_rate(&spec));
+        let mut failures = self.misses(&spec);
         failures.extend(Self::unsold(&about));
         failures.extend(self.sharing(&about));
         failures.extend(self.durability(&about));
@@ -562,17 +581,17 @@ fn is_better(new: &Candidate, old: &Candidate) -> bool {
         (true, false) => return true,
         (false, true) => return false,
         (false, false) => {
-            // Unmeetable requirements first, then the largest shortfall of the others, then the price: what is too small at
-            // any price is no nearer for being cheaper.
+            // Unmeetable requirements first, then the largest shortfall of the others, then all together, then the price:
+            // what is too small at any price is no nearer for being cheaper.
             let short = |candidate: &Candidate| {
-                let never = candidate.failures.iter().filter(|failure| failure.short_by().is_infinite()).count();
-                let most = |is_of_budget: bool| {
-                    let all = candidate.failures.iter().filter(|failure| {
+                let never = candidate.own_failures().filter(|failure| failure.short_by().is_infinite()).count();
+                let of = |is_of_budget: bool| {
+                    let all = candidate.own_failures().filter(move |failure| {
                         (failure.requirement == Requirement::Budget) == is_of_budget && failure.short_by().is_finite()
                     });
-                    all.map(UnmetNeed::short_by).fold(1.0, f64::max)
+                    all.map(UnmetNeed::short_by)
                 };
-                (never, most(false), most(true))
+                (never, of(false).fold(1.0, f64::max), of(false).product::<f64>(), of(true).product::<f64>())
             };
             return short(new) < short(old);
         }

@@ -7,7 +7,7 @@ use volume::catalogue::BuiltinVolume;
 use crate::candidate::{Candidate, JitterComparison, JitterEffect, Requirement, UnmetNeed};
 use crate::laws::{LatencyCache, quantile_secs};
 use crate::need::{Demand, Need};
-use crate::rank::{Ranking, rank};
+use crate::rank::{Nearest, Ranking, rank};
 use crate::search;
 
 /// A simulation of a volume under one demand.
@@ -67,15 +67,68 @@ const LONGEST: f64 = 16.0;
 pub fn plan(need: &Need, laws: &mut LatencyCache, simulate: &mut Simulate<'_>) -> (Vec<Candidate>, Ranking) {
     let volumes = search::named(need).unwrap_or_default();
     let mut candidates = Vec::new();
-    for (listed, keys) in &volumes {
-        let Some(mut found) = search::candidate(need, listed, keys, 1.0, laws) else { continue };
-        if found.failures.is_empty() || may_wait_less(need, &found) {
-            found = confirmed(need, (listed, keys), found, laws, simulate);
-        }
-        candidates.push(found);
+    for origin in &volumes {
+        candidates.extend(decided(need, origin, laws, simulate));
     }
-    let ranking = rank(&candidates);
+    let mut ranking = rank(&candidates);
+    if ranking.meeting.is_empty() {
+        ranking.impossible = impossible(need, &volumes, &candidates, laws, simulate);
+    }
     (candidates, ranking)
+}
+
+/// Returns the candidate of one volume type, after a simulation where one decides.
+fn decided(
+    need: &Need,
+    (listed, keys): &(BuiltinVolume, String),
+    laws: &mut LatencyCache,
+    simulate: &mut Simulate<'_>,
+) -> Option<Candidate> {
+    let found = search::candidate(need, listed, keys, 1.0, laws)?;
+    if found.failures.is_empty() || may_wait_less(need, &found) {
+        return Some(confirmed(need, (listed, keys), found, laws, simulate));
+    }
+    Some(found)
+}
+
+/// Returns the requirements that no volume meets, in any size and with any setting, without the others. A candidate is only
+/// one setting of its type: those that fail a requirement for the sake of others do not count.
+fn impossible(
+    need: &Need,
+    volumes: &[(BuiltinVolume, String)],
+    candidates: &[Candidate],
+    laws: &mut LatencyCache,
+    simulate: &mut Simulate<'_>,
+) -> Vec<Nearest> {
+    use Requirement::{Budget, Capacity, Iops, Machine, Mean, Percentile, Sharing, Throughput};
+    let requirements = [Iops, Throughput, Capacity, Mean, Percentile, Sharing, Requirement::Size, Machine, Budget];
+    let of = |candidate: &Candidate, requirement: Requirement| {
+        candidate.failures.iter().find(|failure| failure.requirement == requirement).cloned()
+    };
+    // Candidates with an unusable machine or load have no figures for other requirements.
+    let has_figure = |candidate: &Candidate, requirement: Requirement| {
+        let unknown = |failure: &UnmetNeed| matches!(failure.requirement, Machine | Requirement::Unknown);
+        requirement == Machine || of(candidate, requirement).is_some() || !candidate.failures.iter().any(unknown)
+    };
+    let mut nearest = |requirement: Requirement| {
+        let fails = |candidate: &Candidate| !has_figure(candidate, requirement) || of(candidate, requirement).is_some();
+        if !candidates.iter().all(fails) {
+            return None;
+        }
+        let alone = need.only(requirement);
+        let mut failing: Vec<Nearest> = Vec::new();
+        for origin in volumes {
+            let Some(found) = decided(&alone, origin, laws, simulate) else { continue };
+            if !has_figure(&found, requirement) {
+                continue;
+            }
+            // Where a queue has no end, it is the rate that is not met.
+            let failure = of(&found, requirement).filter(|failure| !failure.is_without_end())?;
+            failing.push(Nearest { failure, volume: found.spec.name });
+        }
+        failing.into_iter().min_by(|a, b| a.failure.short_by().total_cmp(&b.failure.short_by()))
+    };
+    requirements.into_iter().filter_map(&mut nearest).collect()
 }
 
 /// Returns the best candidate for a need, confirmed as in [`plan`]; more expensive ones are not simulated.

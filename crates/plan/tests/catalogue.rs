@@ -66,15 +66,53 @@ fn impossible_needs_name_the_requirement_and_the_nearest_candidate() {
         volumes: vec!["gcp".to_owned(), "aws".to_owned()],
         ..Need::default()
     };
-    let (found, ranking) = ranked(&need);
+    let planned = |need: &Need| plan::plan(need, &mut LatencyCache::default(), &mut |_| None);
+    let (_, ranking) = planned(&need);
     assert!(ranking.meeting.is_empty());
     let nearest = &ranking.impossible[0];
     assert_eq!(nearest.failure.requirement, Requirement::Mean);
-    assert!(found[nearest.candidate].listed.contains("ssd"), "{}", found[nearest.candidate].listed);
+    assert!(nearest.volume.contains("ssd"), "{}", nearest.volume);
     // Each requirement can be met alone, but not both.
     let together = Need { mean: Some(Nanos::from_micros(500)), budget: Some(5.0), ..need };
-    let (found, ranking) = ranked(&together);
+    let (found, ranking) = planned(&together);
     assert!(ranking.meeting.is_empty() && ranking.nearest.is_some(), "{found:?}");
+    assert_eq!(ranking.impossible, []);
+}
+
+/// "No volume has it" was said of IOPS and of a price that other settings of the same volumes have, and the nearest was a
+/// volume of 12 TiB where 2 TiB give as much, or one whose queue has no end.
+#[test]
+fn no_volume_was_said_to_have_what_other_settings_have() {
+    let planned = |need: &Need| {
+        let (mut found, ranking) = plan::plan(need, &mut LatencyCache::default(), &mut |_| None);
+        let impossible: Vec<Requirement> =
+            ranking.impossible.iter().map(|nearest| nearest.failure.requirement).collect();
+        (found.swap_remove(ranking.nearest.expect("none meets it")), impossible)
+    };
+    let need = |volumes: &[&str]| Need {
+        iops: Some(180_000.0),
+        mean: Some(Nanos::from_micros(833)),
+        capacity: Some(2 << 40),
+        volumes: volumes.iter().map(ToString::to_string).collect(),
+        ..Need::default()
+    };
+    let (nearest, impossible) = planned(&need(&["oci"]));
+    assert_eq!(impossible, [Requirement::Mean]);
+    assert!(nearest.spec.name.contains("vpus=80"), "{}", nearest.spec.name);
+    let ha = Need { budget: Some(2_000.0), ..need(&["gcp/hyperdisk-balanced-high-availability"]) };
+    let (nearest, impossible) = planned(&ha);
+    assert_eq!((impossible, nearest.spec.size.get()), (vec![Requirement::Iops, Requirement::Mean], 2 << 40));
+    // The nearest is one with an end, and its values are no greater than they help.
+    let waits = Need {
+        iops: Some(4_600.0),
+        mean: None,
+        percentile: Some((0.99, Nanos::from_micros(1_600))),
+        ..need(&["aws/gp3,iops=3000", "hetzner/volume"])
+    };
+    let (nearest, impossible) = planned(&waits);
+    assert_eq!((impossible, nearest.listed.as_str()), (Vec::new(), "hetzner/volume"));
+    let short = planned(&need(&["aws/gp3"])).0;
+    assert!(short.spec.name.contains("iops=80000") && short.spec.name.contains("throughput=313MiB/s"), "{short:?}");
 }
 
 #[test]

@@ -258,7 +258,7 @@ pub(super) fn failure(failure: &UnmetNeed) -> String {
             format!("{limit}: {reached} of {wanted}")
         }
         // If a queue grows without bound, the latency without queueing is printed.
-        Requirement::Mean | Requirement::Percentile if failure.reached < failure.wanted => {
+        Requirement::Mean | Requirement::Percentile if failure.is_without_end() => {
             format!("{limit}, which has no end at this rate: {reached} before it")
         }
         Requirement::Mean if reached == wanted => format!("{limit}: slightly more than {wanted} on average"),
@@ -267,6 +267,18 @@ pub(super) fn failure(failure: &UnmetNeed) -> String {
         Requirement::Budget => format!("{limit}: {reached} a month, not {wanted}"),
         _ => limit.clone(),
     }
+}
+
+/// Says that no requirement stands alone against a need that no volume meets; `None` if one does.
+pub(super) fn only_together(plan: &super::PlanReport) -> Option<&'static str> {
+    plan.ranking.impossible.is_empty().then_some("each requirement can be met alone, but not all together")
+}
+
+/// Names the nearest candidate with what it lacks.
+pub(super) fn nearest(plan: &super::PlanReport) -> Option<String> {
+    let nearest = &plan.candidates[plan.ranking.nearest?];
+    let failures: Vec<String> = nearest.failures.iter().map(failure).collect();
+    Some(format!("{}: {}", nearest.spec.name, failures.join("; ")))
 }
 
 /// Volumes that fail the need for the same reason.
@@ -303,11 +315,12 @@ pub(super) fn refused<'a>(missing: impl Iterator<Item = &'a Candidate>) -> Vec<R
 fn reason(failure: &UnmetNeed) -> (String, Option<String>) {
     let UnmetNeed { requirement, limit, wanted, reached } = failure;
     let (wants, has) = (measured(*requirement, *wanted), measured(*requirement, *reached));
-    let waits = reached < wanted;
     match requirement {
         Requirement::Iops | Requirement::Throughput => (format!("sustains less than {wants}"), Some(has)),
         Requirement::Capacity => (format!("holds less than {wants}"), Some(has)),
-        Requirement::Mean | Requirement::Percentile if waits => ("unbounded queueing at this rate".to_owned(), None),
+        Requirement::Mean | Requirement::Percentile if failure.is_without_end() => {
+            ("unbounded queueing at this rate".to_owned(), None)
+        }
         Requirement::Mean => (format!("mean latency above {wants}"), Some(has)),
         Requirement::Percentile => (format!("percentile of latency above {wants}"), Some(has)),
         Requirement::Budget => (format!("costs more than {wants} a month"), Some(has)),

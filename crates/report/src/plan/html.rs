@@ -46,11 +46,12 @@ pub(crate) fn page(plan: &PlanReport) -> String {
 /// Names the nearest volumes if none meets the need.
 fn verdict(plan: &PlanReport) -> Vec<PageBlock> {
     let nearest = |nearest: &plan::Nearest| {
-        let candidate = &plan.candidates[nearest.candidate];
         let (name, failure) = (figures::name(nearest.failure.requirement), figures::failure(&nearest.failure));
-        format!("{name}: no volume meets it; the nearest is {}: {failure}", candidate.spec.name)
+        format!("{name}: no volume meets it; the nearest is {}: {failure}", nearest.volume)
     };
     let mut lines: Vec<String> = plan.ranking.impossible.iter().map(nearest).collect();
+    lines.extend(figures::only_together(plan).map(str::to_owned));
+    lines.extend(figures::nearest(plan).map(|nearest| format!("The nearest is {nearest}")));
     if let Some(tight) = &plan.without_headroom {
         lines.push(format!("With --headroom 0, {} meets it.", tight.spec.name));
     }

@@ -79,13 +79,15 @@ fn meeting(plan: &PlanReport) -> String {
 fn impossible(plan: &PlanReport) -> String {
     let mut out = "\nNothing in the catalogue meets this need.\n".to_owned();
     for nearest in &plan.ranking.impossible {
-        let candidate = &plan.candidates[nearest.candidate];
         out.push_str(&format!(
             "\n* {}: no volume has it; the nearest is {}, {}",
             name(nearest.failure.requirement),
-            escape::markdown_code(&candidate.spec.name),
+            escape::markdown_code(&nearest.volume),
             escape::markdown(&figures::failure(&nearest.failure))
         ));
+    }
+    for line in figures::only_together(plan).map(str::to_owned).into_iter().chain(figures::nearest(plan)) {
+        out.push_str(&format!("\n* {}", escape::markdown(&line)));
     }
     out.push('\n');
     out
@@ -164,10 +166,7 @@ pub(crate) fn json(plan: &PlanReport) -> String {
     let impossible: Vec<Value> = ranking
         .impossible
         .iter()
-        .map(|nearest| {
-            let volume = &plan.candidates[nearest.candidate].spec.name;
-            json!({ "failure": failure(&nearest.failure), "nearest": volume })
-        })
+        .map(|nearest| json!({ "failure": failure(&nearest.failure), "nearest": nearest.volume }))
         .collect();
     let need = &plan.need;
     let document = json!({

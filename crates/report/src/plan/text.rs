@@ -205,11 +205,10 @@ impl PlanText {
         let ranking = &plan.ranking;
         self.sheet.line(&self.sheet.strong("Nothing in the catalogue meets this need."));
         for nearest in &ranking.impossible {
-            let candidate = &plan.candidates[nearest.candidate];
             let text = format!(
                 "{}: no volume has it. The nearest is {}, {}",
                 name(nearest.failure.requirement),
-                candidate.spec.name,
+                nearest.volume,
                 figures::failure(&nearest.failure)
             );
             self.labelled("", &text);
@@ -219,12 +218,11 @@ impl PlanText {
             let text = format!("with --headroom 0, {} meets it: {}", tight.spec.name, figures_of(tight));
             self.labelled("", &text);
         }
-        if ranking.impossible.is_empty() {
-            self.labelled("", "each requirement can be met alone, but not all together");
+        if let Some(together) = figures::only_together(plan) {
+            self.labelled("", together);
         }
-        if let Some(nearest) = ranking.nearest.map(|index| &plan.candidates[index]) {
-            let failures: Vec<String> = nearest.failures.iter().map(figures::failure).collect();
-            self.labelled("Nearest", &format!("{}: {}", nearest.spec.name, failures.join("; ")));
+        if let Some(nearest) = figures::nearest(plan) {
+            self.labelled("Nearest", &nearest);
         }
     }
 
@@ -233,7 +231,7 @@ impl PlanText {
         let Some(mean) = plan.need.mean else { return };
         let waits_only = |candidate: &&Candidate| {
             let waits = |failure: &plan::UnmetNeed| failure.requirement == plan::Requirement::Mean;
-            candidate.failures.iter().all(|failure| waits(failure) && failure.reached < failure.wanted)
+            candidate.failures.iter().all(|failure| waits(failure) && failure.is_without_end())
         };
         let Some(candidate) = plan.ranking.missing.iter().map(|index| &plan.candidates[*index]).find(waits_only) else {
             return;
