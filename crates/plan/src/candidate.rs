@@ -212,6 +212,12 @@ impl Candidate {
         matches!(self.spec.behaviour, volume::Behaviour::Drive(_))
     }
 
+    /// Reports whether machines have limits for it and none is named.
+    #[must_use]
+    pub fn depends_on_unnamed_machine(&self) -> bool {
+        self.about.keys.iter().any(|key| key.name == "machine" && key.value.is_empty())
+    }
+
     /// Reports whether it meets the need.
     #[must_use]
     pub fn meets(&self) -> bool {

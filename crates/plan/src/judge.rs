@@ -42,14 +42,7 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Latenc
     }
     let mut failures = Vec::new();
     let rate = demand.rate;
-    if let Some(cap) = caps.first().filter(|cap| cap.iops < demand.sustained * RATE_TOLERANCE) {
-        let (requirement, unit) = match demand.in_bytes {
-            true => (Requirement::Throughput, load.mean_bytes()),
-            false => (Requirement::Iops, 1.0),
-        };
-        let (wanted, reached) = (demand.sustained * unit, cap.iops * unit);
-        failures.push(UnmetNeed { requirement, limit: cap.name.clone(), wanted, reached });
-    }
+    failures.extend(caps.first().and_then(|cap| rate_shortfall(demand, cap)));
     let alone_secs = laws.alone_secs(spec, load);
     let is_drive = matches!(spec.behaviour, Behaviour::Drive(_));
     let waits = || caps.iter().map(|cap| wait(cap, spec, rate, need.readers()));
@@ -85,6 +78,17 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Latenc
         }
     }
     ClosedFormResult { caps, mean_secs, alone_secs, percentile_secs, percentile_alone_secs, failures }
+}
+
+/// Reports a cap that sustains less than the demand.
+pub(crate) fn rate_shortfall(demand: &Demand, cap: &Cap) -> Option<UnmetNeed> {
+    let (requirement, unit) = match demand.in_bytes {
+        true => (Requirement::Throughput, demand.load.mean_bytes()),
+        false => (Requirement::Iops, 1.0),
+    };
+    let (wanted, reached) = (demand.sustained * unit, cap.iops * unit);
+    let is_short = cap.iops < demand.sustained * RATE_TOLERANCE;
+    is_short.then(|| UnmetNeed { requirement, limit: cap.name.clone(), wanted, reached })
 }
 
 /// Returns what bounded latencies would be without jitter; `None` if the difference does not matter.

@@ -2,10 +2,11 @@
 
 use volume::CountedUnit;
 use volume::catalogue::{self, About, Bounds, BuiltinVolume, Machine, ResolvedVolume};
+use volume::closed::{Cap, Load, caps};
 
 use crate::bisection::{bisect, lowest};
 use crate::candidate::{Candidate, MonthlyCost, Requirement, UnmetNeed, iops_per_cpu};
-use crate::judge::{ClosedFormResult, burst, jitter_effect, judge, merging_effect};
+use crate::judge::{ClosedFormResult, burst, jitter_effect, judge, merging_effect, rate_shortfall};
 use crate::laws::LatencyCache;
 use crate::need::{Demand, Need};
 
@@ -97,7 +98,51 @@ pub(crate) fn candidate(
             best = Some(found);
         }
     }
-    best
+    let mut best = best?;
+    if best.failures.is_empty() {
+        best.failures.extend(machine_shortfall(&best, need));
+    }
+    Some(best)
+}
+
+/// Reports that the largest machines of the catalogue sustain less than the need with a candidate, if none is named.
+fn machine_shortfall(candidate: &Candidate, need: &Need) -> Option<UnmetNeed> {
+    if need.machine.is_some() || need.vcpus.is_some() || !candidate.depends_on_unnamed_machine() {
+        return None;
+    }
+    let demands = need.demands();
+    let mut machines = catalogue::machine_names(&candidate.listed).unwrap_or_default();
+    // The largest sustain most needs, so that few are resolved.
+    machines.sort_by_key(|machine| std::cmp::Reverse(largest_number(machine)));
+    let mut nearest: Option<UnmetNeed> = None;
+    for machine in machines {
+        let Some(spec) = on_machine(candidate, &machine) else { continue };
+        let short = demands.iter().filter_map(|demand| rate_shortfall(demand, &machine_cap(&spec, &demand.load)?));
+        // Where no known limit is short, the machine sustains it, or may.
+        let worst = short.max_by(|a, b| a.short_by().total_cmp(&b.short_by()))?;
+        let limit = format!("{} of {machine}, the most of all machines", worst.limit);
+        let worst = UnmetNeed { limit, ..worst };
+        if nearest.as_ref().is_none_or(|nearest| worst.short_by() < nearest.short_by()) {
+            nearest = Some(worst);
+        }
+    }
+    nearest
+}
+
+/// Returns the largest number in a name, by which machines of a series differ.
+fn largest_number(name: &str) -> Option<u32> {
+    name.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).max()
+}
+
+/// Returns a candidate's volume on a machine.
+fn on_machine(candidate: &Candidate, machine: &str) -> Option<volume::Spec> {
+    let name = format!("{},machine={machine}", candidate.spec.name);
+    Some(catalogue::resolve_all(&[&name], &catalogue::no_files).ok()?.remove(0).spec)
+}
+
+/// Returns the lowest cap of the machine on a load.
+fn machine_cap(spec: &volume::Spec, load: &Load) -> Option<Cap> {
+    caps(spec, load).into_iter().find(|cap| volume::names_machine(&cap.name))
 }
 
 /// Pairs of a key and its value, as in a volume's name.
@@ -132,33 +177,29 @@ fn given(need: &Need, listed: &BuiltinVolume, keys: &str) -> Pairs {
 /// capacity. Returns none if a machine was named or the volume has no machines.
 #[must_use]
 pub fn machines(candidate: &Candidate, need: &Need, laws: &mut LatencyCache) -> Vec<String> {
-    if need.machine.is_some() || !candidate.about.keys.iter().any(|key| key.name == "machine") {
+    if need.machine.is_some() || !candidate.depends_on_unnamed_machine() {
         return Vec::new();
     }
     let demands = need.demands();
+    let is_bounded = need.mean.is_some() || need.percentile.is_some();
     let mut enough: Vec<(f64, String)> = Vec::new();
     for machine in catalogue::machines(&candidate.listed).unwrap_or_default() {
         // A row for a whole series does not describe one machine.
         if machine.name.ends_with('*') || need.vcpus.is_some_and(|vcpus| processors(&machine) != Some(vcpus)) {
             continue;
         }
-        let name = format!("{},machine={}", candidate.spec.name, machine.name);
-        let Ok(resolved) = catalogue::resolve_all(&[&name], &catalogue::no_files) else { continue };
-        let spec = &resolved[0].spec;
         // Unknown limits do not guarantee anything.
-        if !spec.unknown_limits.is_empty() {
+        let Some(spec) = on_machine(candidate, &machine.name).filter(|spec| spec.unknown_limits.is_empty()) else {
+            continue;
+        };
+        let machine_caps: Vec<Option<Cap>> = demands.iter().map(|demand| machine_cap(&spec, &demand.load)).collect();
+        let of_both = || machine_caps.iter().flatten().zip(&demands);
+        let is_short = of_both().any(|(cap, demand)| rate_shortfall(demand, cap).is_some());
+        let mut waits = |demand| !judge(&spec, need, demand, laws).failures.is_empty();
+        if is_short || is_bounded && demands.iter().any(&mut waits) {
             continue;
         }
-        let judged: Vec<ClosedFormResult> = demands.iter().map(|demand| judge(spec, need, demand, laws)).collect();
-        if judged.iter().any(|judged| !judged.failures.is_empty()) {
-            continue;
-        }
-        let of_machine = |cap: &&volume::closed::Cap| volume::names_machine(&cap.name);
-        let spare = judged
-            .iter()
-            .zip(&demands)
-            .filter_map(|(judged, demand)| Some(judged.caps.iter().find(of_machine)?.iops / demand.rate.max(1e-12)));
-        let spare = spare.fold(f64::INFINITY, f64::min);
+        let spare = of_both().map(|(cap, demand)| cap.iops / demand.rate.max(1e-12)).fold(f64::INFINITY, f64::min);
         if spare.is_finite() {
             enough.push((spare, machine.name));
         }

@@ -486,3 +486,22 @@ fn simulations_decide_on_bounded_latencies_with_both_figures() {
     let outcome = TrialOutcome { iops: 4_990.0, mean_secs: 1e-3, percentile_secs: 1e-3 };
     assert!(!plan::plan(&tight, &mut LatencyCache::default(), &mut |_| Some(outcome)).0[0].meets());
 }
+
+/// A volume "met" what no machine takes from it, and the line with machines was silently missing.
+#[test]
+fn volumes_met_what_no_machine_sustains() {
+    let need = |gib: f64| Need {
+        bytes_per_sec: Some(gib * f64::from(1 << 30)),
+        capacity: Some(1 << 40),
+        ..need_of("gcp/hyperdisk-ml")
+    };
+    let found = ranked(&need(11.0)).0.remove(0);
+    let short = &found.failures[0];
+    assert_eq!((short.requirement, short.reached), (Requirement::Throughput, 10_000.0 * f64::from(1 << 20)));
+    assert!(short.limit.starts_with("machine Hyperdisk ML throughput of c"), "{short:?}");
+    let enough = need(9.0);
+    let found = ranked(&enough).0.remove(0);
+    assert!(found.meets() && !machines(&found, &enough, &mut LatencyCache::default()).is_empty());
+    let named = Need { machine: Some("c4-standard-192".to_owned()), ..need(11.0) };
+    assert_eq!(ranked(&named).0[0].failures[0].reached, short.reached);
+}

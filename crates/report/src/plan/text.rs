@@ -194,8 +194,11 @@ impl PlanText {
             _ if !machines.is_empty() => {
                 self.labelled("  machine", &format!("{} or a larger one sustains it", machines.join(", ")));
             }
-            Some(vcpus) if depends_on_machine(candidate) && need.machine.is_none() => {
+            Some(vcpus) if depends_on_machine(candidate) => {
                 self.labelled("  machine", &format!("none with {vcpus} vCPUs is known to sustain it"));
+            }
+            None if depends_on_machine(candidate) && candidate.rate > 0.0 => {
+                self.labelled("  machine", "none of the catalogue is known to sustain it");
             }
             _ => {}
         }
@@ -457,8 +460,7 @@ fn unpriced(plan: &PlanReport, best: &Candidate) -> Option<String> {
 
 /// Reports whether the candidate's limits depend on the machine type rather than on the number of vCPUs alone.
 fn depends_on_machine(candidate: &Candidate) -> bool {
-    let has = |name: &str| candidate.about.keys.iter().any(|key| key.name == name);
-    has("machine") && !has("vcpus")
+    candidate.depends_on_unnamed_machine() && !candidate.about.keys.iter().any(|key| key.name == "vcpus")
 }
 
 /// Formats the price and latency of a candidate.

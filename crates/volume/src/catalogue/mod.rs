@@ -117,16 +117,19 @@ pub struct Machine {
 /// Returns all problems of the volume's name.
 pub fn machines(text: &str) -> Result<Vec<Machine>, Vec<Problem>> {
     let found = find(text, &no_files)?;
+    let Some(id) = found.machine_table() else { return Ok(Vec::new()) };
     let tables = &found.provider.tables;
-    let key = attachment::machine_key(found.volume());
-    let Some(schema::KeyKind::Machine(id)) = key.map(|key| &key.kind) else { return Ok(Vec::new()) };
-    let rows = tables.iter().filter(|table| table.has_id(id)).flat_map(|table| &table.rows);
-    let mut names: Vec<String> = rows.map(|row| table::first_name(&row.name)).collect();
-    names.retain(|name| attachment::refusal(&found.provider, found.volume(), name).is_none());
-    names.sort_unstable();
-    names.dedup();
     let machine = |name: String| Machine { vcpus: table::vcpus(tables, id, &name), name };
-    Ok(names.into_iter().map(machine).collect())
+    Ok(found.machine_names().into_iter().map(machine).collect())
+}
+
+/// Returns the names of [`machines`], for which no table is searched.
+///
+/// # Errors
+///
+/// Returns all problems of the volume's name.
+pub fn machine_names(text: &str) -> Result<Vec<String>, Vec<Problem>> {
+    Ok(find(text, &no_files)?.machine_names())
 }
 
 /// Why a volume of the catalogue cannot be used on a machine, or is not known to be.
@@ -166,6 +169,26 @@ struct FoundVolume {
 impl FoundVolume {
     fn volume(&self) -> &VolumeType {
         &self.provider.types[self.index]
+    }
+
+    /// Returns the table with the limits of machines, if the volume has any.
+    fn machine_table(&self) -> Option<&str> {
+        match &attachment::machine_key(self.volume())?.kind {
+            schema::KeyKind::Machine(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Returns the machines with known limits for the volume, in order.
+    fn machine_names(&self) -> Vec<String> {
+        let id = self.machine_table();
+        let tables = self.provider.tables.iter().filter(|table| id.is_some_and(|id| table.has_id(id)));
+        let mut names: Vec<String> =
+            tables.flat_map(|table| &table.rows).map(|row| table::first_name(&row.name)).collect();
+        names.retain(|name| attachment::refusal(&self.provider, self.volume(), name).is_none());
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     fn host(&self) -> &str {
