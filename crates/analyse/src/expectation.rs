@@ -126,11 +126,13 @@ impl Expectation<'_> {
         all.min_by(|(_, a), (_, b)| a.total_cmp(b))
     }
 
-    /// Returns the highest mean rate over a time that begins with these credits; `None` without credits.
+    /// Returns the cap whose credits bound the mean rate over a time that begins with them, and the highest such rate;
+    /// `None` without credits.
     #[must_use]
-    pub fn mean_with_credits(&self, seconds: f64) -> Option<f64> {
-        let of_buckets = self.caps.iter().filter_map(|cap| Some(cap.iops + cap.credits? / seconds));
-        Some(of_buckets.reduce(f64::min)?.min(self.burst_iops)).filter(|mean| mean.is_finite())
+    pub fn mean_with_credits(&self, seconds: f64) -> Option<(&ExpectedCap, f64)> {
+        let of_buckets = self.caps.iter().filter_map(|cap| Some((cap, cap.iops + cap.credits? / seconds)));
+        let (cap, mean) = of_buckets.min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        Some((cap, mean.min(self.burst_iops))).filter(|(_, mean)| mean.is_finite())
     }
 
     /// Returns the number of operations in flight that reaches a rate; more of them only queue.

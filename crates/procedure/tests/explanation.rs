@@ -553,3 +553,21 @@ fn what_suffices_is_provisioned_to_the_operation() {
     assert_eq!(remedy, Some(Remedy::ProvisionIops { iops: 32_000 }));
     assert_eq!(more("iops=3000,qd=32,bs=16k", "aws/gp3,size=500GiB"), Some(Remedy::ProvisionIops { iops: 8_000 }));
 }
+
+/// The volume was accused where the credits of its machine do not last for the rate.
+#[test]
+fn credits_of_a_machine_bound_the_mean_of_a_long_run() {
+    let volume = "aws/gp3,size=1TiB,iops=16000,throughput=500MiB/s,machine=m5.2xlarge";
+    let above = claimed("iops=14000,bs=8k,qd=64,time=8h,rw=randread", Some(volume)).findings.remove(0);
+    assert_eq!((above.code, above.subject.as_deref()), (Code::AboveExpectation, Some("machine IOPS")));
+    let mean = (12_000.0 * 28_800.0 + 1_800.0 * 6_750.0) / 28_800.0;
+    assert!((above.value(Quantity::CapIops).unwrap() - mean).abs() < 1.0, "{above:?}");
+}
+
+/// A rate within the published range of a volume was said to be above all it can give.
+#[test]
+fn rates_within_a_published_range_are_possible() {
+    let code =
+        |iops: u64| claimed(&format!("iops={iops},bs=4k,qd=8"), Some("aws/standard,size=500GiB")).findings[0].code;
+    assert_eq!([180, 250].map(code), [Code::BurstRunning, Code::AboveExpectation]);
+}

@@ -85,12 +85,13 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
 
     /// Reports whether the rate exceeds that, given its rounding.
     fn is_above(&self) -> bool {
-        let most = self.admits().min(self.mean_with_credits().map_or(f64::INFINITY, |mean| (1.0 + REACHED) * mean));
+        let most =
+            self.admits().min(self.mean_with_credits().map_or(f64::INFINITY, |(_, mean)| (1.0 + REACHED) * mean));
         self.seen.iops.is_some_and(|iops| iops.low > most)
     }
 
-    /// Returns the highest mean rate of a run of this length that begins with full credits.
-    fn mean_with_credits(&self) -> Option<f64> {
+    /// Returns the highest mean rate of a run of this length that begins with full credits, and the cap that bounds it.
+    fn mean_with_credits(&self) -> Option<(&'a ExpectedCap, f64)> {
         self.volume.mean_with_credits(self.seen.seconds?)
     }
 
@@ -389,16 +390,20 @@ pub(super) fn above(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.volume.caps.iter().find(|cap| cap.credits.is_none());
     let (name, most) = cap.map_or((&case.volume.volume, case.volume.burst_iops), |cap| (&cap.name, cap.iops));
     // A mean that credits do not last for.
-    let mean = case.mean_with_credits().filter(|mean| *mean < most);
+    let mean = case.mean_with_credits().filter(|(_, mean)| *mean < most);
     case.is_above().then(|| {
         let finding = case.finding(Code::AboveExpectation, Severity::Warning);
         let finding = match mean {
-            Some(_) => finding.with(Quantity::Runtime, case.seen.seconds.map(|s| s * 1e9), EvidenceSource::Counters),
+            Some((cap, _)) => finding.about(&cap.name).with(
+                Quantity::Runtime,
+                case.seen.seconds.map(|s| s * 1e9),
+                EvidenceSource::Counters,
+            ),
             None => finding.about(name),
         };
         let block = cap.and_then(|cap| case.block_of(cap));
         finding
-            .with(Quantity::CapIops, mean.unwrap_or(most), EvidenceSource::Model)
+            .with(Quantity::CapIops, mean.map_or(most, |(_, mean)| mean), EvidenceSource::Model)
             .with(Quantity::BytesPerSecondMade, block.map(|block| case.iops * block), case.bytes_source())
             .with(Quantity::CapBytesPerSecond, block.map(|block| most * block), EvidenceSource::Model)
     })

@@ -212,19 +212,23 @@ pub(super) fn burst_running(finding: &Finding, figures: &SentenceFigures<'_>) ->
 }
 
 pub(super) fn above(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
+    let limit = subject(finding);
+    let of_machine = volume::names_machine(limit);
     if figures.has(Quantity::Runtime) {
+        let giver = if of_machine { "the machine" } else { "this volume" };
         return format!(
-            "{} IOPS over {} are more than this volume can give: with full credits at the start, the mean is at most {}.",
+            "{} IOPS over {} are more than {giver} can give: with full credits at the start, {limit} allows a mean of at \
+             most {}.",
             figures.count(Quantity::Iops),
             figures.span(Quantity::Runtime),
             figures.count(Quantity::CapIops)
         );
     }
     let (rate, most) = rate_and_cap(figures);
+    let (giver, other) = if of_machine { (" on this machine", ", or it is another machine") } else { ("", "") };
     format!(
-        "{rate} are more than this volume can give ({} allows {most}): a cache served part of them, or it is another \
-         volume.",
-        subject(finding)
+        "{rate} are more than this volume can give{giver} ({limit} allows {most}): a cache served part of them, or it is \
+         another volume{other}.",
     )
 }
 

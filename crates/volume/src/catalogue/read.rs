@@ -362,7 +362,7 @@ fn merging(fields: &mut Fields, errors: &mut CatalogueErrors) -> Option<MergingR
 /// Reads `{ percent = 5, source = "m1" }`. The source is required because a tolerance is a measurement or published.
 fn tolerance(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<ToleranceRule> {
     /// A volume measured further above its limit is not bound by it.
-    const PERCENT_MAX: f64 = 50.0;
+    const PERCENT_MAX: f64 = 100.0;
     let at = fields.place("percent");
     let percent = fields.value("percent").and_then(|value| number(value.get_ref()));
     let is_burst = fields.boolean("burst", errors);
@@ -373,7 +373,7 @@ fn tolerance(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<Toleran
     }
     fields.finish(errors);
     let Some(percent) = percent.filter(|percent| (0.0..=PERCENT_MAX).contains(percent)) else {
-        errors.add_with(at, "`percent` of a `tolerance` is a number from 0 to 50", "write, for example, `percent = 5`");
+        errors.add_with(at, "`percent` of a `tolerance` is a number from 0 to 100", "write, for example, `percent = 5`");
         return None;
     };
     Some(ToleranceRule { per_mille: libm::round(10.0 * percent) as u32, is_burst, source: source? })

@@ -266,7 +266,7 @@ fn nonsensical_values_in_a_file_are_reported_at_their_place() {
         ("notes = [\"a\", @5]", "`notes` holds texts in quotes, not a number"),
         ("notes = [@{ when = \"1\" }]", "has no `text`"),
         ("notes = { when = \"@gibb\", text = \"a\" }", "no variable `gibb`"),
-        ("limit = { name = \"a\", iops = 5, tolerance = { percent = @-1, source = \"b\" } }", "a number from 0 to 50"),
+        ("limit = { name = \"a\", iops = 5, tolerance = { percent = @-1, source = \"b\" } }", "a number from 0 to 100"),
         ("limit = { name = \"a\", iops = 5, tolerance = @{ percent = 5 } }", "`tolerance` has no `source`"),
         ("latency.read = { law = \"constant\", us = @-1 }", "`us` comes to -1"),
         ("latency.read = { law = \"uniform\", least_us = 2, most_us = @1 }", "less than the least"),
