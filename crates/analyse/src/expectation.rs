@@ -70,8 +70,8 @@ pub struct LargerVolume {
 /// A figure of a volume that determines its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LargerFigure {
-    /// The size: the smallest one in bytes that no longer limits.
-    Size(u64),
+    /// The size: the smallest one that no longer limits, with what has to be provisioned there, if the volume has less.
+    Size { bytes: u64, iops: Option<u64>, bytes_per_second: Option<u64> },
     /// The IOPS that can be provisioned at its size.
     ProvisionedIops(u64),
     /// The throughput that can be provisioned at its size, in bytes per second.
@@ -90,7 +90,7 @@ pub struct Expectation<'a> {
     pub burst_iops: f64,
     /// Mean latency without queueing, in nanoseconds; `None` if it depends on the depth, as on a mechanical drive.
     pub alone_ns: Option<f64>,
-    /// Block size in bytes that reaches the IOPS and the throughput limit at once.
+    /// Smallest block size in bytes that reaches the throughput limit before the IOPS limit, if smaller ones do not.
     pub break_even_bytes: Option<f64>,
     /// A volume with a higher limit, if its size or what was provisioned is the limit.
     pub larger: Option<LargerVolume>,
@@ -98,6 +98,8 @@ pub struct Expectation<'a> {
     pub latency_is_assumed: bool,
     /// Whether it was measured on such volumes, or given with the volume: a published one is rounded.
     pub latency_is_measured: bool,
+    /// Whether limits of the named machine are not known.
+    pub machine_is_unknown: bool,
     /// Operations per second for each idle CPU, if the provider has such a rule.
     pub iops_per_cpu: Option<f64>,
     /// Assumptions and unknown limits behind these figures, in words.

@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use crate::facts::Facts;
 use crate::{
-    ActiveIntervals, Code, Evidence, Expectation, Finding, KnownFigure, Observation, Quantity, Remedy, rules, verdict,
+    ActiveIntervals, Code, Evidence, Expectation, Finding, KnownFigure, Observation, Quantity, Remedy, Severity, rules,
+    verdict,
 };
 
 /// Findings about one job, one device or one claim.
@@ -123,16 +124,20 @@ pub fn explain_observation(subject: &str, seen: &Observation, expectation: Optio
     findings.extend(rules::of_time(seen));
     /// Fraction of the depth from which a contradiction leaves nothing to compare with a volume.
     const FAR: f64 = 0.2;
-    let is_far = |finding: &Finding| {
+    let is_contradiction = |finding: &Finding| {
         finding.code == Code::LittleContradicted
-            && finding.value(Quantity::Apart).is_some_and(|apart| apart.abs() > FAR)
+            && (finding.severity == Severity::Distrust
+                || finding.value(Quantity::Apart).is_some_and(|apart| apart.abs() > FAR))
     };
     // A cap that explains the rate is no drive, and figures that contradict each other blame no host.
-    let (is_explained, is_contradicted) = (findings.iter().any(is_cap), findings.iter().any(is_far));
+    let (is_explained, is_contradicted) = (findings.iter().any(is_cap), findings.iter().any(is_contradiction));
     findings.retain(|finding| {
-        !(is_explained && finding.code == Code::MechanicalDisk
-            || is_contradicted && finding.code == Code::BelowExpectation)
+        let of_both = matches!(finding.code, Code::BelowExpectation | Code::BeyondKnee);
+        !(is_explained && finding.code == Code::MechanicalDisk || is_contradicted && of_both)
     });
+    if is_contradicted {
+        remove_depth_advice(&mut findings);
+    }
     // Only one depth is advised: the one for what the volume can do.
     if findings.iter().any(names_limit) {
         findings.retain(|finding| finding.code != Code::DepthNeeded);

@@ -161,6 +161,12 @@ pub enum Remedy {
     GrowVolume {
         /// Size in bytes.
         bytes: u64,
+        /// IOPS to provision then, if the volume has less.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        iops: Option<u64>,
+        /// Throughput to provision then, if the volume has less.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bytes_per_second: Option<u64>,
     },
     /// Provision more IOPS for the volume.
     ProvisionIops { iops: u64 },

@@ -116,6 +116,11 @@ pub struct Observation {
     pub latency_ns: Option<KnownFigure>,
     /// Median time of an operation in nanoseconds.
     pub median_ns: Option<KnownFigure>,
+    /// The 99th percentile of the times of operations in nanoseconds, if it is claimed.
+    pub p99_ns: Option<KnownFigure>,
+    /// The claimed percentile that bounds the mean from below best: a fraction of the operations, and the time that these
+    /// take at least.
+    pub slowest: Option<(f64, KnownFigure)>,
     /// Whether the distribution around that mean is known.
     pub spread: bool,
     /// Coefficient of variation of the times of operations.
@@ -312,6 +317,10 @@ impl Observation {
         let in_flight = in_all.or(columns.in_flight);
         let latency_made = || Some(in_flight?.over(&iops?).scaled(1e9)).filter(|mean| may_be_mean(mean, claim));
         let iops_made = || Some(in_flight?.over(&latency?.scaled(1e-9)));
+        let percentile = |wanted: f64| {
+            let known = claim.percentiles_ns.iter().find(|(percent, _)| *percent == wanted);
+            known.and_then(|(_, ns)| figure(&Some(*ns)))
+        };
         Self {
             iops: iops.or_else(iops_made),
             read_share: claim
@@ -330,11 +339,9 @@ impl Observation {
                 let busy = column(claim.service_ns)?.scaled(1e-9).times(&iops?);
                 Some(KnownFigure { source: EvidenceSource::Iostat, ..busy }).filter(|busy| busy.low <= 1.0)
             }),
-            median_ns: claim
-                .percentiles_ns
-                .iter()
-                .find(|(percent, _)| *percent == 50.0)
-                .and_then(|(_, ns)| figure(&Some(*ns))),
+            median_ns: percentile(50.0),
+            p99_ns: percentile(99.0),
+            slowest: slowest(claim),
             spread: !claim.percentiles_ns.is_empty(),
             depth: in_all,
             workers: jobs.map(|jobs| jobs.value().round().max(1.0) as u64),
@@ -412,11 +419,21 @@ impl Observation {
     }
 }
 
+/// Returns the fraction of operations above a claimed percentile and its time, whose product is the greatest: the mean is
+/// at least that (Markov's inequality).
+fn slowest(claim: &Claim) -> Option<(f64, KnownFigure)> {
+    let above = claim
+        .percentiles_ns
+        .iter()
+        .map(|(percent, ns)| (1.0 - percent / 100.0, KnownFigure::claimed(ns, EvidenceSource::Claim)));
+    above.max_by(|(a, slow), (b, slower)| (a * slow.low).total_cmp(&(b * slower.low)))
+}
+
 /// Reports whether the claimed percentiles allow a mean: by Markov's inequality it is not too small for one, and what lies
 /// above the last one does not make up most of it. Otherwise the claimed depth was not in flight.
 fn may_be_mean(mean: &KnownFigure, claim: &Claim) -> bool {
     let percentiles = &claim.percentiles_ns;
-    let is_large_enough = percentiles.iter().all(|(percent, ns)| mean.high >= (1.0 - percent / 100.0) * ns.low());
+    let is_large_enough = slowest(claim).is_none_or(|(share, slow)| mean.high >= share * slow.low);
     is_large_enough && (percentiles.is_empty() || percentiles.iter().any(|(_, ns)| mean.low <= ns.high()))
 }
 

@@ -76,6 +76,7 @@ fn found(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expectat
         larger: None,
         latency_is_assumed: false,
         latency_is_measured: true,
+        machine_is_unknown: false,
         notes: Vec::new(),
         iops_per_cpu: None,
         at: &gives,
@@ -340,7 +341,10 @@ fn volume(code: Code) -> Pair {
         Code::EgressCap => (capped(CapKind::Egress, 9_750.0), capped(CapKind::Egress, 9_650.0)),
         Code::StationCap => (capped(CapKind::Station, 9_750.0), capped(CapKind::Station, 9_650.0)),
         Code::SizeTooSmall => {
-            let larger = Some(LargerVolume { figure: LargerFigure::Size(2 << 40), iops: 15_000.0 });
+            let larger = Some(LargerVolume {
+                figure: LargerFigure::Size { bytes: 2 << 40, iops: None, bytes_per_second: None },
+                iops: 15_000.0,
+            });
             let at = |iops: f64| against(|seen| seen.iops = exactly(iops), |volume| volume.larger = larger);
             (at(9_750.0), at(9_650.0))
         }
@@ -380,7 +384,7 @@ fn volume(code: Code) -> Pair {
         }
         Code::UnwrittenBlocks => {
             let fast = |ns: f64| seen(|seen| seen.latency_ns = exactly(ns));
-            (fast(790_000.0), fast(810_000.0))
+            (fast(390_000.0), fast(410_000.0))
         }
         _ => {
             let cpus =
@@ -771,6 +775,7 @@ fn jobs_on_one_volume_are_compared_with_it_together() {
         larger: None,
         latency_is_assumed: false,
         latency_is_measured: true,
+        machine_is_unknown: false,
         notes: Vec::new(),
         iops_per_cpu: None,
         at: &gives,

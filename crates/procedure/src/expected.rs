@@ -93,11 +93,13 @@ impl ExpectedVolume {
             // Where there is no closed form, the maximum is unknown.
             burst_iops: plain
                 .filter(|_| has_unknown_burst)
-                .unwrap_or_else(|| prediction.as_ref().map_or(f64::INFINITY, |known| known.burst_iops)),
+                .or_else(|| prediction.as_ref().map(|known| known.burst_iops))
+                .unwrap_or_else(|| sequential_most(spec, &load)),
             // A volume without a stated latency has none, which tells nothing of the needed depth.
             alone_ns: prediction.filter(|_| constant).map(|known| known.alone.get() as f64).filter(|ns| *ns > 0.0),
             latency_is_assumed: self.volume.about.latency_basis == LatencyBasis::Assumed,
             latency_is_measured: self.volume.about.latency_basis <= LatencyBasis::Measured,
+            machine_is_unknown: !spec.unknown_limits.is_empty(),
             break_even_bytes: break_even_bytes(spec, &load),
             larger: caps.first().and_then(|cap| self.provisionable(&load, cap).or_else(|| self.larger(&load, cap))),
             iops_per_cpu: plan::iops_per_cpu(&self.words, &load),
@@ -152,13 +154,14 @@ impl ExpectedVolume {
         unknown.chain(block_assumed(seen, caps)).chain(self.latency_assumed(seen)).collect()
     }
 
-    /// Says that the latency of the model is assumed, if the measured one is far above it.
+    /// Says that the latency of the model is assumed, if the measured one is far from it.
     fn latency_assumed(&self, seen: &Observation) -> Option<String> {
         let about = &self.volume.about;
         let assumed = about.latency_assumed.as_ref().filter(|_| about.latency_basis == LatencyBasis::Assumed)?;
         let alone = closed::predict(&self.volume.spec, &load(seen, f64::INFINITY))?.alone;
         let latency = seen.latency_ns?.value();
-        (latency > 1.5 * alone.get() as f64).then(|| format!("the latency of the model is assumed: {assumed}"))
+        let is_near = (0.5..=1.5).contains(&(latency / alone.get().max(1) as f64));
+        (!is_near).then(|| format!("the latency of the model is assumed: {assumed}"))
     }
 
     /// Returns the smallest size at which the size no longer limits: doubles the size up to the catalogue's maximum,
@@ -168,20 +171,12 @@ impl ExpectedVolume {
         let now = self.volume.spec.size.get();
         // Use the unit of the given size, as some catalogue rules require.
         let (unit, name) = if now.is_multiple_of(GB) { (GB, "GB") } else { (GIB, "GiB") };
-        // Credits belong to one size and are refused for others; sustained rates have none. What is provisioned grows with
-        // the size.
-        let provisioned = ProvisionedKey::name_of(cap.kind).unwrap_or_default();
-        let is_kept =
-            |word: &&str| word.split('=').next().is_some_and(|key| !["credits", provisioned].contains(&key.trim()));
+        // Credits belong to one size and are refused for others; sustained rates have none.
+        let is_kept = |word: &&str| word.split('=').next().is_some_and(|key| key.trim() != "credits");
         let kept = self.words.split(',').filter(is_kept).collect::<Vec<_>>().join(",");
-        let of_size = |units: u64| {
-            let words = with_key(&kept, "size", &format!("{units}{name}"));
-            let resolved = catalogue::resolve_all(&[&words], &self.read_file).ok()?;
-            match ProvisionedKey::of(&resolved[0], cap.kind) {
-                Some(key) => self.lowest_cap(&key.set(&words, key.most), load),
-                None => Some(closed::predict(&resolved[0].spec, load)?.caps.first()?.iops),
-            }
-        };
+        let sized = |units: u64| with_key(&kept, "size", &format!("{units}{name}"));
+        // What can be provisioned grows with the size.
+        let of_size = |units: u64| self.lowest_cap(&self.provisioned_fully(&sized(units))?, load);
         let now = (now / unit).max(1);
         let sizes = std::iter::successors(Some(now), |units| units.checked_mul(2)).skip(1);
         let mut reached: Vec<(u64, f64)> = sizes.map_while(|units| Some((units, of_size(units)?))).collect();
@@ -203,7 +198,54 @@ impl ExpectedVolume {
             let middle = low + (high - low) / 2;
             if of_size(middle).is_some_and(enough) { high = middle } else { low = middle }
         }
-        Some(LargerVolume { figure: LargerFigure::Size(high * unit), iops: most })
+        let [iops, bytes_per_second] = self.provisions(&sized(high), load, most)?;
+        let figure = LargerFigure::Size { bytes: high * unit, iops, bytes_per_second };
+        Some(LargerVolume { figure, iops: most })
+    }
+
+    /// Returns a volume with the most that can be provisioned of it.
+    fn provisioned_fully(&self, words: &str) -> Option<String> {
+        // What is given may be less than larger sizes have at least.
+        let is_given = |word: &str| {
+            let key = word.split('=').next().unwrap_or_default().trim();
+            ProvisionedKey::KINDS.into_iter().filter_map(ProvisionedKey::name_of).any(|name| name == key)
+        };
+        let mut words = words.split(',').filter(|word| !is_given(word)).collect::<Vec<_>>().join(",");
+        for kind in ProvisionedKey::KINDS {
+            let resolved = catalogue::resolve_all(&[&words], &self.read_file).ok()?;
+            if let Some(key) = ProvisionedKey::of(&resolved[0], kind) {
+                words = key.set(&words, key.most);
+            }
+        }
+        Some(words)
+    }
+
+    /// Returns the IOPS and the bytes per second that must be provisioned for a rate, where a volume has less.
+    fn provisions(&self, words: &str, load: &Load, iops: f64) -> Option<[Option<u64>; 2]> {
+        let enough = |words: &str| self.lowest_cap(words, load).is_some_and(|given| given >= (1.0 - 1e-9) * iops);
+        let mut needed = [None, None];
+        if enough(words) {
+            return Some(needed);
+        }
+        let own = catalogue::resolve_all(&[words], &self.read_file).ok();
+        let mut full = self.provisioned_fully(words)?;
+        for (kind, needed) in ProvisionedKey::KINDS.into_iter().zip(&mut needed) {
+            let resolved = catalogue::resolve_all(&[&full], &self.read_file).ok()?;
+            let Some(key) = ProvisionedKey::of(&resolved[0], kind) else { continue };
+            let own = own.as_ref().and_then(|own| ProvisionedKey::of(&own[0], kind)).map(|own| own.value);
+            if let Some(kept) = own.map(|own| key.set(&full, own)).filter(|kept| enough(kept)) {
+                full = kept;
+                continue;
+            }
+            let (mut low, mut high) = (own.unwrap_or(0.0).floor(), key.most);
+            while high - low > 1.0 {
+                let middle = f64::midpoint(low, high).round();
+                if enough(&key.set(&full, middle)) { high = middle } else { low = middle }
+            }
+            full = key.set(&full, high);
+            *needed = Some((high * key.unit_bytes()) as u64);
+        }
+        Some(needed)
     }
 
     /// Simulates the sustained performance with `in_flight` operations: a limit is not fully used by the number of
@@ -253,6 +295,9 @@ struct ProvisionedKey {
 }
 
 impl ProvisionedKey {
+    /// Kinds of limits with such a key.
+    const KINDS: [CapKind; 2] = [CapKind::VolumeIops, CapKind::VolumeBytes];
+
     fn name_of(kind: CapKind) -> Option<&'static str> {
         match kind {
             CapKind::VolumeIops => Some("iops"),
@@ -287,6 +332,15 @@ fn load(seen: &Observation, in_flight: f64) -> Load {
     let bytes = seen.mean_bytes().map_or(BLOCK_BYTES, |block| block.value().round().max(1.0) as u32);
     let sequential = seen.random == Some(false);
     Load { sequential, ..Load::mixed(seen.read_share.unwrap_or(1.0), bytes, in_flight) }
+}
+
+/// Returns the most operations per second of a sequential load on a drive, on its outer tracks; infinite where it is not
+/// known.
+fn sequential_most(spec: &Spec, load: &Load) -> f64 {
+    match &spec.behaviour {
+        Behaviour::Drive(drive) if load.sequential => drive.outer_bytes_per_sec as f64 / load.mean_bytes(),
+        _ => f64::INFINITY,
+    }
 }
 
 /// Says which block size is assumed where none is known, and from which on throughput is the limit.
@@ -337,20 +391,42 @@ fn kind(limit: &Limit) -> CapKind {
     }
 }
 
-/// Returns the block size at which the limits on bytes and on operations are reached together; `None` if there is none,
-/// because operations are charged as larger ones.
+/// Returns the smallest block size that reaches the limit on bytes before that on operations, if smaller ones do not.
+/// Operations that count by units, or are merged from a size on, make the limit on operations jump there.
 fn break_even_bytes(spec: &Spec, load: &Load) -> Option<f64> {
-    const TOGETHER: f64 = 0.02;
-    let lowest = |load: &Load, wanted: CapKind| {
-        let caps = closed::caps(spec, load).into_iter();
-        caps.filter(|cap| expected_caps(spec, cap)[0].kind == wanted).map(|cap| cap.iops).reduce(f64::min)
+    const MOST: u32 = 16 << 20;
+    let lowest = |caps: &[closed::Cap], wanted: CapKind| {
+        let of_kind = caps.iter().filter(|cap| expected_caps(spec, cap)[0].kind == wanted);
+        of_kind.map(|cap| cap.iops).reduce(f64::min)
     };
-    let both = |load: &Load| Some((lowest(load, CapKind::VolumeBytes)?, lowest(load, CapKind::VolumeIops)?));
-    let (by_bytes, by_operations) = both(load)?;
-    let bytes = by_bytes * load.mean_bytes() / by_operations;
-    let scaled = |kind| (f64::from(*load.bytes.get(kind)) * by_bytes / by_operations).round() as u32;
-    let (by_bytes, by_operations) = both(&Load { bytes: PerRequestKind::from_fn(scaled), ..load.clone() })?;
-    ((by_bytes / by_operations - 1.0).abs() <= TOGETHER).then_some(bytes)
+    let bytes_first = |bytes: u32| {
+        let caps = closed::caps(spec, &Load { bytes: PerRequestKind::from_fn(|_| bytes), ..load.clone() });
+        let both = lowest(&caps, CapKind::VolumeBytes).zip(lowest(&caps, CapKind::VolumeIops));
+        both.is_some_and(|(by_bytes, by_operations)| by_bytes < by_operations)
+    };
+    // Between these sizes both limits change evenly.
+    let mut ends = vec![MOST];
+    for unit in spec.limits.iter().filter_map(|limit| limit.io_unit) {
+        ends.extend((1..=MOST / unit.bytes.max(4096)).map(|units| units * unit.bytes));
+        ends.extend(unit.merged_from.map(|least| least - 1));
+    }
+    ends.sort_unstable();
+    let mut start = 1;
+    for end in ends.into_iter().filter(|end| *end > 0) {
+        if start <= end && bytes_first(end) {
+            if bytes_first(start) {
+                return (start > 1).then_some(f64::from(start));
+            }
+            let (mut low, mut high) = (start, end);
+            while high - low > 1 {
+                let middle = low + (high - low) / 2;
+                if bytes_first(middle) { high = middle } else { low = middle }
+            }
+            return Some(f64::from(high));
+        }
+        start = end + 1;
+    }
+    None
 }
 
 #[cfg(test)]
@@ -390,7 +466,7 @@ mod tests {
         let small = expected("gcp/pd-ssd@2019,size=500GB,vcpus=64", &seen(4096.0, 1.0));
         let larger = small.larger.unwrap();
         // 60,000 / 30 per GB.
-        let LargerFigure::Size(bytes) = larger.figure else { panic!("{larger:?}") };
+        let LargerFigure::Size { bytes, .. } = larger.figure else { panic!("{larger:?}") };
         assert!((bytes as f64 / 2e12 - 1.0).abs() < 0.011, "{bytes}");
         assert!((larger.iops - 60_000.0).abs() < 100.0);
         assert_eq!(expected("vultr/nvme-block", &seen(4096.0, 1.0)).larger, None);
@@ -399,8 +475,20 @@ mod tests {
     #[test]
     fn break_even_block_size_reaches_both_limits() {
         let break_even = |words| expected(words, &seen(4096.0, 1.0)).break_even_bytes.unwrap();
-        assert!((break_even("vultr/hdd-block") - 200_000.0).abs() < 1.0);
-        assert!((break_even("vultr/nvme-block") - 40_000.0).abs() < 1.0);
+        assert!((break_even("vultr/hdd-block") - 200_000.0).abs() < 2.0);
+        assert!((break_even("vultr/nvme-block") - 40_000.0).abs() < 2.0);
+    }
+
+    /// Where operations count by units of 256 KiB or are merged, each block size had a break-even of its own.
+    #[test]
+    fn break_even_block_size_does_not_depend_on_the_size_of_the_load() {
+        for block in [65_536.0, 262_144.0, 524_288.0, 1_048_576.0] {
+            let even = expected("azure/p10", &seen(block, 1.0)).break_even_bytes.unwrap();
+            assert!((even - 200_000.0).abs() < 2.0, "100 MB/s by 500 IOPS: {even} for {block}");
+            let merged = Observation { random: Some(false), ..seen(block, 1.0) };
+            let even = expected("aws/gp2,size=340GiB", &merged).break_even_bytes.unwrap();
+            assert!((even - 32_768.0).abs() < 1.0, "merged from 32 KiB on: {even} for {block}");
+        }
     }
 
     /// 9 TiB double to more than the maximum, and 12.5 TiB are on sale.
@@ -408,7 +496,7 @@ mod tests {
     fn a_larger_size_is_suggested_below_the_double() {
         let larger = expected("aws/st1,size=9TiB", &seen(1_048_576.0, 1.0)).larger.unwrap();
         assert!((larger.iops - 500.0).abs() < 1.0, "{larger:?}");
-        let LargerFigure::Size(bytes) = larger.figure else { panic!("{larger:?}") };
+        let LargerFigure::Size { bytes, .. } = larger.figure else { panic!("{larger:?}") };
         let gib = bytes as f64 / GIB as f64;
         assert!((gib / 12_800.0 - 1.0).abs() < 0.001, "500 MiB/s at 40 for each TiB: {gib}");
     }
@@ -433,7 +521,10 @@ mod tests {
     fn drives_have_expectations_without_limits() {
         let reads = expected("hdd/7200rpm", &seen(4096.0, 1.0));
         assert!(reads.caps.is_empty() && (100.0..300.0).contains(&reads.burst_iops), "{}", reads.burst_iops);
-        let sequential = Observation { random: Some(false), ..seen(4096.0, 1.0) };
-        assert!(expected("hdd/7200rpm", &sequential).burst_iops.is_infinite(), "unknown");
+        // 200 MB/s of one whose outer tracks have 150 were possible.
+        let sequential = Observation { random: Some(false), ..seen(1e6, 1.0) };
+        assert!((expected("hdd/7200rpm", &sequential).burst_iops - 150.0).abs() < 1.0);
+        let mixed = expected("hdd/7200rpm", &Observation { read_share: Some(0.5), ..seen(4096.0, 1.0) });
+        assert!(mixed.burst_iops.is_infinite(), "unknown");
     }
 }

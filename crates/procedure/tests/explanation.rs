@@ -1,6 +1,6 @@
 //! Explanations and needs of what other programs print.
 
-use analyse::{Code, Explanation, Quantity, Remedy};
+use analyse::{Code, Database, Explanation, Quantity, Remedy};
 use procedure::expected::ExpectedVolume;
 use procedure::explanation::ExplanationQuestion;
 use procedure::purchase::need_of;
@@ -403,9 +403,10 @@ fn no_more_is_advised_than_helps() {
     let machine = remedy("iops=3000,qd=64,bs=4k", "aws/gp3,size=500GiB,machine=c6i.large");
     assert!(matches!(machine, Some(Remedy::ProvisionIops { iops: 3_600..=3_620 })), "{machine:?}");
     let grown = remedy("iops=2000,qd=32,bs=4k", "gcp/hyperdisk-balanced,size=4GiB");
-    assert_eq!(grown, Some(Remedy::GrowVolume { bytes: 320 << 30 }));
+    let more = Remedy::GrowVolume { bytes: 320 << 30, iops: Some(160_000), bytes_per_second: Some(625 << 20) };
+    assert_eq!(grown, Some(more));
     let given = remedy("iops=2000,qd=32,bs=4k", "gcp/hyperdisk-balanced,size=4GiB,iops=2000");
-    assert_eq!(given, Some(Remedy::GrowVolume { bytes: 320 << 30 }));
+    assert_eq!(given, Some(more));
 }
 
 /// A limit within three percent of the one that was reached was passed over.
@@ -570,4 +571,96 @@ fn rates_within_a_published_range_are_possible() {
     let code =
         |iops: u64| claimed(&format!("iops={iops},bs=4k,qd=8"), Some("aws/standard,size=500GiB")).findings[0].code;
     assert_eq!([180, 250].map(code), [Code::BurstRunning, Code::AboveExpectation]);
+}
+
+/// "Grow the volume" gave nothing as long as the IOPS or the throughput that the volume was given stayed.
+#[test]
+fn a_larger_volume_is_advised_with_what_must_be_provisioned() {
+    let grown = |figures: &str, volume| {
+        let findings = claimed(figures, Some(volume)).findings;
+        findings.into_iter().find(|one| one.code == Code::SizeTooSmall).and_then(|one| one.remedy)
+    };
+    let iops = Remedy::GrowVolume { bytes: 1_280 << 30, iops: Some(64_000), bytes_per_second: None };
+    assert_eq!(grown("bw=495MiB/s,bs=512k,qd=16,rw=randread", "aws/io1,size=500GiB,iops=2000"), Some(iops));
+    let throughput = grown("bw=715MiB/s,bs=1m,qd=64,rw=read", "gcp/hyperdisk-throughput,size=8TiB,throughput=720MiB/s");
+    let Some(Remedy::GrowVolume { bytes_per_second, .. }) = throughput else { panic!("{throughput:?}") };
+    assert_eq!(bytes_per_second, Some(2_400 << 20));
+    let plain = grown("iops=300,bs=4k,qd=16", "aws/gp2,size=100GiB,credits=0%");
+    assert!(matches!(plain, Some(Remedy::GrowVolume { iops: None, bytes_per_second: None, .. })), "{plain:?}");
+}
+
+/// The host was accused where the limit of the machine is not known.
+#[test]
+fn a_machine_with_unknown_limits_comes_before_the_host() {
+    let volume = "gcp/hyperdisk-balanced,size=500GiB,iops=50000,throughput=1000MiB/s";
+    let remedy = |volume: &str| {
+        let seen = claimed("iops=24800,bs=4k,qd=64,lat=2.58ms", Some(volume));
+        found(&seen, Code::BelowExpectation).unwrap_or_else(|| panic!("{seen:?}")).remedy
+    };
+    assert_eq!(remedy(&format!("{volume},machine=n4-standard-4")), None);
+    assert_eq!(remedy(volume), Some(Remedy::Doctor));
+}
+
+/// Reads were said to be served from a cache by a latency that is assumed, or was measured with a queue, and a depth was
+/// derived from the latency of the cache.
+#[test]
+fn assumed_latencies_prove_no_cache() {
+    let cached = |figures: &str, volume| found(&claimed(figures, Some(volume)), Code::UnwrittenBlocks).is_some();
+    assert!(!cached("iops=1800,lat=0.55ms,qd=1,bs=16k,rw=randread", "gcp/hyperdisk-balanced,size=100GiB"));
+    assert!(!cached("iops=2900,lat=0.34ms,qd=1,bs=4k,rw=randread", "aws/gp3"));
+    assert!(cached("iops=9000,lat=0.11ms,qd=1,bs=4k,rw=randread", "aws/gp3,iops=16000"));
+    assert!(cached("iops=4900,lat=0.20ms,qd=1,bs=4k,rw=randread", "aws/io2,iops=16000"), "450 us are published");
+    let fast = claimed("iops=9000,lat=0.11ms,qd=1,bs=4k,rw=randread", Some("aws/gp3,iops=16000"));
+    assert!(found(&fast, Code::QueueTooShallow).is_none(), "{fast:?}");
+    assert!(fast.notes.iter().any(|note| note.contains("assumed")), "{:?}", fast.notes);
+}
+
+/// A depth was advised from figures that had just been called contradictory.
+#[test]
+fn contradictory_figures_give_no_advice() {
+    let seen = claimed("iops=600,lat=2.1ms,qd=1,bs=4k", Some("aws/gp3,size=100GiB"));
+    let codes: Vec<Code> = seen.findings.iter().map(|one| one.code).collect();
+    assert!(codes.contains(&Code::LittleContradicted) && !codes.contains(&Code::QueueTooShallow), "{codes:?}");
+}
+
+/// Contradictions were not seen: of a percentile without a mean, and of a stream beyond the outer tracks of a drive.
+#[test]
+fn impossible_percentiles_and_streams_are_seen() {
+    let implied = |figures: &str| {
+        let seen = claimed(figures, None);
+        found(&seen, Code::LittleContradicted).and_then(|one| one.value(Quantity::InFlightImplied))
+    };
+    assert_eq!(implied("iops=3000,p50=10ms,p99=12ms,qd=8"), Some(15.0), "half take 10 ms or more");
+    assert_eq!(implied("iops=1000,p50=10ms,p99=12ms,qd=8"), None, "half may take no time");
+    let stream = |rate: &str| {
+        let figures = format!("bw={rate},bs=1m,qd=4,rw=read");
+        found(&claimed(&figures, Some("hdd/7200rpm,size=16TB")), Code::AboveExpectation).is_some()
+    };
+    assert!(stream("200MB/s") && !stream("149MB/s"));
+}
+
+/// A claim was answered in job options although a database was named, or not at all.
+#[test]
+fn claims_of_a_database_are_answered_in_its_settings() {
+    let findings = |figures: &str, volume: Option<&str>, database: Database| {
+        let claims = vec![(figures.to_owned(), Claim::parse(figures).unwrap())];
+        let look_up = |words: &str| ExpectedVolume::look_up(words, volume::catalogue::no_files).unwrap();
+        let expected = volume.map(look_up);
+        let (inputs, device, database) = (Vec::new(), None, Some(database));
+        let question = ExplanationQuestion { inputs, claims, expected, device, database };
+        let explained = question.explain(&model(), &Uninterrupted);
+        explained.into_iter().flat_map(|one| one.explanations).flat_map(|one| one.findings).collect::<Vec<_>>()
+    };
+    let of_database = |remedy: &Option<Remedy>| matches!(remedy, Some(Remedy::MoreInFlight { database: Some(_), .. }));
+    let shallow = findings(
+        "iops=1800,lat=2.2ms,qd=4,bs=8k,rw=randread",
+        Some("aws/gp3,size=500GiB,iops=10000"),
+        Database::PostgreSql,
+    );
+    let shallow = shallow.iter().find(|one| one.code == Code::QueueTooShallow).unwrap();
+    assert!(of_database(&shallow.remedy), "{shallow:?}");
+    let needed = findings("iops=20000,lat=1ms", None, Database::MySql);
+    assert!(needed.iter().any(|one| of_database(&one.remedy)), "{needed:?}");
+    let slow = findings("p99=25ms,iops=300,rw=write", None, Database::Etcd);
+    assert!(slow.iter().any(|one| one.code == Code::SyncsTooSlow), "{slow:?}");
 }

@@ -60,6 +60,20 @@ pub(super) fn little(seen: &Observation) -> Option<Finding> {
     Some(with_little(seen, Finding::new(code, severity)).with(Quantity::Apart, apart, EvidenceSource::LittlesLaw))
 }
 
+/// Little's law for a percentile without a mean: a known fraction of the operations takes at least so long.
+pub(super) fn little_of_percentile(seen: &Observation) -> Option<Finding> {
+    let ((share, slow), depth, iops) = (seen.slowest?, seen.depth?, seen.iops?);
+    let least = iops.times(&slow.scaled(share / 1e9));
+    (seen.latency_ns.is_none() && least.low > depth.high * (1.0 + APART)).then(|| {
+        Finding::new(Code::LittleContradicted, Severity::Distrust)
+            .with_figure(Quantity::InFlightImplied, least)
+            .with_figure(Quantity::InFlightPossible, depth)
+            .with_figure(Quantity::Iops, iops)
+            .with(Quantity::SlowShare, share, slow.source)
+            .with_figure(Quantity::SlowMode, slow)
+    })
+}
+
 /// Returns the fraction of the depth by which the operations in flight exceed it, or fall short of it if negative; 0 if
 /// rounding explains the difference.
 fn depth_gap(implied: &KnownFigure, depth: &KnownFigure) -> f64 {
@@ -97,7 +111,9 @@ pub(super) fn since_boot(seen: &Observation) -> Option<Finding> {
 /// Checks the time of syncs against what the database that waits for them asks for.
 pub(super) fn syncs(seen: &Observation) -> Option<Finding> {
     let allowed_ns = seen.sync_p99_allowed_ns()?;
-    let p99 = seen.sync_p99_ns.filter(|p99| p99.value() >= allowed_ns)?;
+    // All that etcd writes it syncs.
+    let of_writes = || seen.p99_ns.filter(|_| seen.database.is_some() && seen.read_share == Some(0.0));
+    let p99 = seen.sync_p99_ns.or_else(of_writes).filter(|p99| p99.value() >= allowed_ns)?;
     let finding = Finding::new(Code::SyncsTooSlow, Severity::Warning).with_figure(Quantity::SyncP99, p99);
     let finding = finding.with(Quantity::SyncP99Allowed, allowed_ns, EvidenceSource::Documentation);
     Some(finding.with_figure(Quantity::SyncMean, seen.sync_mean_ns).remedy(Remedy::FasterSyncs))
@@ -127,7 +143,12 @@ pub(super) fn depth_needed(seen: &Observation) -> Option<Finding> {
     // One operation at a time needs no depth.
     let needed = seen.implied_in_flight().filter(|needed| is_of_job && needed.value() > 1.0)?;
     let finding = Finding::new(Code::DepthNeeded, Severity::Info).with_figure(Quantity::InFlightNeeded, needed);
-    Some(with_little(seen, finding).remedy(Remedy::QueueingEngine { iodepth: requests_in_flight(needed.value()) }))
+    let in_flight = requests_in_flight(needed.value());
+    let reads = seen.read_share.is_none_or(|share| share >= 0.5);
+    Some(with_little(seen, finding).remedy(match seen.database {
+        Some(_) => Remedy::MoreInFlight { in_flight, reads, database: seen.database },
+        None => Remedy::QueueingEngine { iodepth: in_flight },
+    }))
 }
 
 /// Checks that throughput equals operations × block size; a mismatch may be the factor between decimal and binary

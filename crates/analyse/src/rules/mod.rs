@@ -41,8 +41,9 @@ fn deeper(facts: Facts<'_>, iodepth: u64) -> Remedy {
 }
 
 /// Rules that compare the figures of an observation with each other.
-const FIGURES: [fn(&Observation) -> Option<Finding>; 15] = [
+const FIGURES: [fn(&Observation) -> Option<Finding>; 16] = [
     figures::little,
+    figures::little_of_percentile,
     figures::little_of_device,
     figures::depth_needed,
     figures::product,

@@ -27,8 +27,11 @@ const ALIKE: f64 = 0.15;
 /// Busy fraction from which a device is never idle; bursts leave it idle in between.
 const NEVER_IDLE: f64 = 0.9;
 
-/// Fraction of the latency without queueing below which the requests did not go to this volume.
+/// Fractions of the latency without queueing below which the requests did not go to this volume: of one that is published,
+/// measured (in part with a queue), and assumed, where only what no network or medium can do counts.
 const TOO_FAST: f64 = 0.5;
+const TOO_FAST_MEASURED: f64 = 0.25;
+const TOO_FAST_ASSUMED: f64 = 0.125;
 
 /// An observation and the volume to compare it with.
 pub(super) struct VolumeCase<'a, 'b> {
@@ -143,6 +146,17 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
         queued && self.seen.latency_ns.is_some_and(|latency| latency.value() > factor * alone_ns)
     }
 
+    /// Reports whether requests took less time than the volume needs.
+    fn is_too_fast(&self) -> bool {
+        let factor = match (self.volume.latency_is_measured, self.volume.latency_is_assumed) {
+            (true, _) => TOO_FAST_MEASURED,
+            (_, true) => TOO_FAST_ASSUMED,
+            (false, false) => TOO_FAST,
+        };
+        let (alone_ns, latency) = (self.volume.alone_ns, self.seen.latency_ns);
+        alone_ns.zip(latency).is_some_and(|(alone_ns, latency)| latency.high < factor * alone_ns)
+    }
+
     /// Simulates the volume at another depth; `None` if its latency is not that of the observation.
     fn forecast(&self, in_flight: u64) -> Option<ExpectedPoint> {
         let (alone_ns, latency) = (self.volume.alone_ns?, self.seen.latency_ns);
@@ -221,9 +235,9 @@ pub(super) fn size(case: &VolumeCase<'_, '_>) -> Option<Finding> {
             .with(Quantity::LargerIops, larger.iops, EvidenceSource::Model)
     };
     Some(match larger.figure {
-        LargerFigure::Size(bytes) => finding(Code::SizeTooSmall)
+        LargerFigure::Size { bytes, iops, bytes_per_second } => finding(Code::SizeTooSmall)
             .with(Quantity::LargerBytes, bytes as f64, EvidenceSource::Model)
-            .remedy(Remedy::GrowVolume { bytes }),
+            .remedy(Remedy::GrowVolume { bytes, iops, bytes_per_second }),
         LargerFigure::ProvisionedIops(iops) => finding(Code::ProvisionedTooLow).remedy(Remedy::ProvisionIops { iops }),
         LargerFigure::ProvisionedThroughput(bytes_per_second) => {
             finding(Code::ProvisionedTooLow).remedy(Remedy::ProvisionThroughput { bytes_per_second })
@@ -235,7 +249,7 @@ pub(super) fn size(case: &VolumeCase<'_, '_>) -> Option<Finding> {
 pub(super) fn bytes_first(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     case.reached().filter(|cap| cap.kind == CapKind::VolumeBytes)?;
     let (break_even, block) = (case.volume.break_even_bytes?, case.seen.mean_bytes()?);
-    (block.low > break_even).then(|| {
+    (block.low >= break_even).then(|| {
         let finding = case.finding(Code::BytesBeforeIops, Severity::Info).with_figure(Quantity::BlockBytes, block);
         finding.with(Quantity::BreakEvenBytes, break_even, EvidenceSource::Model)
     })
@@ -265,13 +279,16 @@ pub(super) fn too_shallow(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         unqueued.map_or((alone_ns, EvidenceSource::Model), |known| (known.value(), known.source));
     let needed = (cap.iops * latency_ns / 1e9).max(case.volume.least_depth());
     let queued = if counted { case.is_slow_without_bursts() } else { waited || !seen.closed };
-    if in_flight >= (1.0 - REACHED) * needed || queued {
+    // Requests that a cache served tell nothing of the volume.
+    if in_flight >= (1.0 - REACHED) * needed || queued || too_fast(case).is_some() {
         return None;
     }
     let finding =
         case.shallow(Code::QueueTooShallow, cap, in_flight, needed).with(Quantity::ServiceMean, latency_ns, source);
     let finding = with_volume_of_machine(case, cap, finding);
-    if counted {
+    // A run has a job, which has a depth; a claim of a database has not.
+    let is_of_job = matches!(case.iops_source, EvidenceSource::Counters | EvidenceSource::Printed);
+    if counted || seen.database.is_some() && !is_of_job {
         let wanted = requests_in_flight(needed);
         let reads = seen.read_share.is_none_or(|share| share >= 0.5);
         let finding = finding
@@ -433,7 +450,8 @@ pub(super) fn below(case: &VolumeCase<'_, '_>) -> Option<Finding> {
             .with(Quantity::ExpectedIops, expected.iops, EvidenceSource::Model)
             .with(Quantity::ExpectedLatency, expected.latency_ns, EvidenceSource::Model)
             .with_figure(Quantity::LatencyMean, case.seen.latency_ns)
-            .remedy(Remedy::Doctor)
+            // A limit of the machine that is not known comes before the host.
+            .remedy((!case.volume.machine_is_unknown).then_some(Remedy::Doctor))
     })
 }
 
@@ -442,7 +460,7 @@ pub(super) fn below(case: &VolumeCase<'_, '_>) -> Option<Finding> {
 pub(super) fn too_fast(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let (alone_ns, latency) = (case.volume.alone_ns?, case.seen.latency_ns?);
     let reads = case.seen.read_share.is_some_and(|share| share > 0.5);
-    (reads && !case.seen.is_counted() && latency.high < TOO_FAST * alone_ns).then(|| {
+    (reads && !case.seen.is_counted() && case.is_too_fast()).then(|| {
         case.finding(Code::UnwrittenBlocks, Severity::Warning)
             .with_figure(Quantity::LatencyMean, latency)
             .with(Quantity::ExpectedLatency, alone_ns, EvidenceSource::Model)

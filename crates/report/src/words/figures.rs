@@ -20,6 +20,17 @@ pub(super) fn little_contradicted(figures: &SentenceFigures<'_>) -> String {
             figures.in_flight(Quantity::InFlightAchieved)
         );
     }
+    if figures.has(Quantity::SlowShare) {
+        return format!(
+            "The figures contradict each other: {} of the operations take {} or more, so {} IOPS keep at least {} in \
+             flight, but at most {} are possible. One of the figures belongs to another load.",
+            figures.share(Quantity::SlowShare),
+            figures.time(Quantity::SlowMode),
+            figures.count(Quantity::Iops),
+            exactly(implied),
+            whole_number(possible)
+        );
+    }
     if implied > possible {
         return format!(
             "The figures contradict each other: {product}, but at most {} are possible{}. One of the figures belongs \
@@ -41,18 +52,20 @@ fn apart(figures: &SentenceFigures<'_>) -> Option<String> {
     figures.has(Quantity::Apart).then(|| units::percent(figures.value(Quantity::Apart).abs()))
 }
 
-/// Returns the requests in flight by Little's law, with rounding bounds.
+/// Returns the requests in flight by Little's law, with rounding bounds of as many digits.
 fn range(figures: &SentenceFigures<'_>) -> String {
-    let implied = exactly(figures.value(Quantity::InFlightImplied));
-    if figures.has(Quantity::InFlightImpliedLow) {
-        let end = |quantity| match figures.value(quantity) {
-            few if few < 9.95 => exactly(few),
-            many => whole_number(many.round()),
-        };
-        let (low, high) = (end(Quantity::InFlightImpliedLow), end(Quantity::InFlightImpliedHigh));
-        return format!("{implied} ({low} to {high}, within rounding)");
+    let implied = figures.value(Quantity::InFlightImplied);
+    if !figures.has(Quantity::InFlightImpliedLow) {
+        return exactly(implied);
     }
-    implied
+    let alike = |quantity| match implied {
+        few if few < 0.95 => significant(figures.value(quantity), 3),
+        many if many < 10_000.0 => format!("{:.1}", figures.value(quantity)),
+        _ => grouped(figures.value(quantity).round() as u64),
+    };
+    let [implied, low, high] =
+        [Quantity::InFlightImplied, Quantity::InFlightImpliedLow, Quantity::InFlightImpliedHigh].map(alike);
+    format!("{implied} ({low} to {high}, within rounding)")
 }
 
 /// Formats a number in flight to a tenth if it is not less: three significant digits are too few to compare with a depth.
@@ -67,17 +80,17 @@ fn exactly(in_flight: f64) -> String {
 }
 
 pub(super) fn little_holds(figures: &SentenceFigures<'_>) -> String {
-    let agree = apart(figures).map_or_else(
-        || "The figures agree".to_owned(),
-        |apart| format!("The figures agree, except for {apart} beyond rounding"),
-    );
-    format!(
-        "{agree}: {} IOPS x {} = {} in flight of {} possible.",
+    let product = format!(
+        "{} IOPS x {} = {} in flight of {} possible",
         figures.count(Quantity::Iops),
         figures.time(Quantity::LatencyMean),
         range(figures),
         whole_number(figures.value(Quantity::InFlightPossible))
-    )
+    );
+    match apart(figures) {
+        Some(apart) => format!("The figures agree to within {apart}: {product}."),
+        None => format!("The figures agree: {product}."),
+    }
 }
 
 pub(super) fn depth_needed(figures: &SentenceFigures<'_>) -> String {

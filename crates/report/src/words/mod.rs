@@ -395,7 +395,16 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
              value.",
             bytes.div_ceil(1024)
         ),
-        Remedy::GrowVolume { bytes } => format!("Grow the volume to {}.", volume::size_words(bytes as f64)),
+        Remedy::GrowVolume { bytes, iops, bytes_per_second } => {
+            let iops = iops.map(|iops| format!("iops={iops}"));
+            let throughput = bytes_per_second.map(|rate| format!("throughput={}", volume::throughput_words(rate)));
+            let provisioned = joined(&[iops, throughput].into_iter().flatten().collect::<Vec<_>>(), "and");
+            let provisioned = match provisioned.as_str() {
+                "" => String::new(),
+                keys => format!(" and provision {keys}"),
+            };
+            format!("Grow the volume to {}{provisioned}.", volume::size_words(bytes as f64))
+        }
         Remedy::ProvisionIops { iops } => format!("Provision more IOPS: up to iops={iops} at this size."),
         Remedy::ProvisionThroughput { bytes_per_second } => {
             let most = volume::throughput_words(bytes_per_second);
@@ -441,6 +450,27 @@ mod tests {
         };
         let found = Finding { code, severity: Severity::Info, subject: None, evidence, remedy, counterfactual: None };
         finding(&found, &job)
+    }
+
+    /// 10.3 was said to be 10 to 10 within rounding.
+    #[test]
+    fn bounds_have_as_many_digits_as_the_figure_between_them() {
+        let holds = |[implied, low, high]: [f64; 3]| {
+            let evidence = [
+                (Quantity::InFlightImplied, implied),
+                (Quantity::InFlightImpliedLow, low),
+                (Quantity::InFlightImpliedHigh, high),
+                (Quantity::InFlightPossible, 10.0),
+                (Quantity::Apart, 0.017),
+            ];
+            sentence(Code::LittleHolds, &evidence, None)
+        };
+        let text = holds([10.275, 10.16, 10.39]);
+        assert!(text.ends_with("= 10.3 (10.2 to 10.4, within rounding) in flight of 10 possible."), "{text}");
+        assert!(text.starts_with("The figures agree to within 1.7%: "), "{text}");
+        assert!(holds([1.0, 0.94, 1.03]).contains("1.0 (0.9 to 1.0, within"), "{}", holds([1.0, 0.94, 1.03]));
+        assert!(holds([0.5, 0.494, 0.506]).contains("0.500 (0.494 to 0.506, within"));
+        assert!(holds([12_000.0, 11_990.4, 12_010.0]).contains("12,000 (11,990 to 12,010, within"));
     }
 
     #[test]
@@ -507,7 +537,7 @@ mod tests {
             Remedy::FewerWorkers { numjobs },
             Remedy::BlockSize { bytes },
             Remedy::LargerRequests { bytes },
-            Remedy::GrowVolume { bytes },
+            Remedy::GrowVolume { bytes, iops: None, bytes_per_second: None },
             Remedy::ProvisionIops { iops: 16_000 },
             Remedy::ProvisionThroughput { bytes_per_second: bytes },
             Remedy::Percentiles,

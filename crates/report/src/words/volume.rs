@@ -88,7 +88,7 @@ pub(super) fn provisioned(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn bytes_first(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "Blocks of {} reach the throughput limit before the IOPS limit; blocks of {} or less reach the IOPS limit \
+        "Blocks of {} reach the throughput limit before the IOPS limit; blocks smaller than {} reach the IOPS limit \
          first.",
         figures.bytes(Quantity::BlockBytes),
         figures.bytes(Quantity::BreakEvenBytes)
@@ -233,9 +233,16 @@ pub(super) fn above(finding: &Finding, figures: &SentenceFigures<'_>) -> String 
 }
 
 pub(super) fn below(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
+    let (would, reason) = match finding.remedy {
+        Some(_) => ("should give", "a setting of the host or another workload slows it down"),
+        None => (
+            "would give",
+            "a limit of the machine that the catalogue does not know may be the reason, or a setting of the host, or \
+             another workload",
+        ),
+    };
     format!(
-        "{} should give {} IOPS at {} with {} in flight, and gave {} at {}: a setting of the host or another \
-         workload slows it down.",
+        "{} {would} {} IOPS at {} with {} in flight, and gave {} at {}: {reason}.",
         subject(finding),
         figures.count(Quantity::ExpectedIops),
         figures.time(Quantity::ExpectedLatency),

@@ -373,7 +373,11 @@ fn tolerance(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<Toleran
     }
     fields.finish(errors);
     let Some(percent) = percent.filter(|percent| (0.0..=PERCENT_MAX).contains(percent)) else {
-        errors.add_with(at, "`percent` of a `tolerance` is a number from 0 to 100", "write, for example, `percent = 5`");
+        errors.add_with(
+            at,
+            "`percent` of a `tolerance` is a number from 0 to 100",
+            "write, for example, `percent = 5`",
+        );
         return None;
     };
     Some(ToleranceRule { per_mille: libm::round(10.0 * percent) as u32, is_burst, source: source? })
