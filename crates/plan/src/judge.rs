@@ -17,6 +17,8 @@ pub(crate) struct ClosedFormResult {
     /// Caps as one machine sees them, the lowest first.
     pub(crate) caps: Vec<Cap>,
     pub(crate) mean_secs: Option<f64>,
+    /// Mean latency in a loop that is just deep enough for the rate, which on a disk drive queues.
+    pub(crate) loop_secs: Option<f64>,
     pub(crate) alone_secs: Option<f64>,
     pub(crate) percentile_secs: Option<f64>,
     pub(crate) percentile_alone_secs: Option<f64>,
@@ -44,7 +46,6 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Latenc
     let rate = demand.rate;
     failures.extend(caps.first().and_then(|cap| rate_shortfall(demand, cap)));
     let alone_secs = laws.alone_secs(spec, load);
-    let is_drive = matches!(spec.behaviour, Behaviour::Drive(_));
     let waits = || caps.iter().map(|cap| wait(cap, spec, rate, need.readers()));
     // At a saturated limit, waits depend on the queue length, hence on the operations in flight.
     let mean_secs = alone_secs.map(|alone| alone + SAFETY_FACTOR * waits().map(|wait| wait.mean_secs).sum::<f64>());
@@ -54,7 +55,7 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Latenc
         .map(|alone| alone + SAFETY_FACTOR * waits().map(|wait| wait.quantile_secs(share)).sum::<f64>());
     if demand.timed {
         let slow = |alone: Option<f64>, bound: f64| {
-            if alone.is_some_and(|alone| alone > bound) || is_drive {
+            if alone.is_some_and(|alone| alone > bound) {
                 "latency without queueing".to_owned()
             } else {
                 caps.first().map_or_else(String::new, |cap| format!("queueing before {}", cap.name))
@@ -77,7 +78,8 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Latenc
             }
         }
     }
-    ClosedFormResult { caps, mean_secs, alone_secs, percentile_secs, percentile_alone_secs, failures }
+    let loop_secs = loop_secs(spec, load, rate).or(alone_secs);
+    ClosedFormResult { caps, mean_secs, loop_secs, alone_secs, percentile_secs, percentile_alone_secs, failures }
 }
 
 /// Reports a cap that sustains less than the demand.
@@ -181,6 +183,15 @@ fn sharers(spec: &Spec, cap: &Cap, readers: f64) -> f64 {
 fn wait(cap: &Cap, spec: &Spec, rate: f64, readers: f64) -> CapWait {
     let sharers = sharers(spec, cap, readers);
     Cap { iops: cap.iops * sharers, ..cap.clone() }.wait(rate * sharers)
+}
+
+/// Returns the latency of a disk drive with as many random operations in flight as a rate takes; `None` for volumes whose
+/// latency does not depend on them.
+fn loop_secs(spec: &Spec, load: &Load, rate: f64) -> Option<f64> {
+    let Behaviour::Drive(drive) = &spec.behaviour else { return None };
+    let at = |depth: u32| drive.random_iops(&Load { in_flight: f64::from(depth), ..load.clone() });
+    let depth = (1..=drive.sched_window).find(|depth| at(*depth).is_none_or(|iops| iops >= rate))?;
+    Some(f64::from(depth) / at(depth)?)
 }
 
 /// Returns the cap of a drive's mechanics: with a full queue for random operations, on inner tracks for sequential

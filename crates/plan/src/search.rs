@@ -488,8 +488,7 @@ impl PlanSearch<'_> {
         let demand = timed.map(|index| &demands[index]);
         let alone_secs = time.and_then(|judged| judged.alone_secs);
         let bounded = self.need.mean.is_some() || self.need.percentile.is_some();
-        // A closed loop that is just deep enough has no waits.
-        let mean_secs = if bounded { time.and_then(|judged| judged.mean_secs) } else { alone_secs };
+        let mean_secs = time.and_then(|judged| if bounded { judged.mean_secs } else { judged.loop_secs });
         let rate = demand.map_or(0.0, |demand| demand.rate);
         let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
         Some(Candidate {

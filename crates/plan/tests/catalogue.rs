@@ -505,3 +505,24 @@ fn volumes_met_what_no_machine_sustains() {
     let named = Need { machine: Some("c4-standard-192".to_owned()), ..need(11.0) };
     assert_eq!(ranked(&named).0[0].failures[0].reached, short.reached);
 }
+
+/// A disk drive was planned with two in flight for a rate that takes fifteen, at the latency of one.
+#[test]
+fn depth_and_latency_of_a_drive_are_those_of_its_queue() {
+    let at = |iops: f64| {
+        let found = ranked(&Need { iops: Some(iops), ..need_of("hdd/7200rpm") }).0.remove(0);
+        assert!(found.meets(), "{:?}", found.failures);
+        (found.jobs().unwrap(), found.mean_secs.unwrap())
+    };
+    let near = |secs: f64, wanted: f64| assert!((secs / wanted - 1.0).abs() < 0.03, "{secs} for {wanted}");
+    let ((_, depth), secs) = at(137.0);
+    assert_eq!(depth, 10);
+    near(secs, 10.0 / 137.6);
+    let ((_, depth), secs) = at(150.0);
+    assert_eq!(depth, 15);
+    near(secs, 15.0 / 151.3);
+    near(at(50.0).1, 1.0 / 80.26);
+    let bounded = Need { iops: Some(150.0), mean: Some(Nanos::from_millis(20)), ..need_of("hdd/7200rpm") };
+    let failure = ranked(&bounded).0.remove(0).failures.remove(0);
+    assert_eq!(failure.limit, "queueing before movements of the heads");
+}

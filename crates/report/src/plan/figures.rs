@@ -84,9 +84,12 @@ pub(super) fn percentile_name(need: &Need) -> &'static str {
     }
 }
 
-/// Formats the mean latency with its basis: `1.32 ms (measured)`.
+/// Formats the mean latency with its basis: `1.32 ms (measured)`. On a disk drive it includes the queue.
 pub(super) fn latency(candidate: &Candidate) -> Option<String> {
-    Some(format!("{} ({})", time(candidate.mean_secs?), candidate.about.latency_basis.name()))
+    let mean = candidate.mean_secs?;
+    let alone = candidate.alone_secs.filter(|alone| candidate.is_drive() && mean > 1.01 * alone);
+    let alone = alone.map_or_else(String::new, |alone| format!(", with queueing; {} without", time(alone)));
+    Some(format!("{} ({}){alone}", time(mean), candidate.about.latency_basis.name()))
 }
 
 /// Compares the bounded latencies of a candidate with those without jitter; `None` if they do not differ.
