@@ -2,7 +2,7 @@
 
 use analyse::{
     CapKind, Code, EvidenceSource, Expectation, ExpectedCap, ExpectedPoint, Explanation, Finding, KnownFigure,
-    LargerFigure, LargerVolume, Observation, Remedy, explain_job, explain_observation, explain_together,
+    LargerFigure, LargerVolume, Observation, Quantity, Remedy, explain_job, explain_observation, explain_together,
 };
 use record::{
     DataKind, DepthSearchRecord, DiskUse, LatencyStats, ModelRecord, Quote, Quoted, RankRecord, Run, RunOutcome,
@@ -730,6 +730,24 @@ fn idling_modelled_job_gets_no_depth_advice() {
         })
     };
     assert!(codes(5_000_000).contains(&Code::QueueNotFilled) && codes(0).contains(&Code::ModelNotReached));
+}
+
+/// The advised depth left out the syncs that occupy half of the queue, and stayed the same when it was followed.
+#[test]
+fn depth_for_a_modelled_limit_counts_syncs() {
+    let needed = |sync_ns: f64| {
+        let mut run = queue_full(32, 1_000_000);
+        let stage = ServiceStage { requests: 1000, utilisation: 0.25, ..ServiceStage::default() };
+        run.model = Some(ModelRecord { stages: vec![stage], ..ModelRecord::default() });
+        let result = &mut run.jobs[0].result;
+        (result.sync.count, result.sync.mean_ns) = (1, sync_ns * result.elapsed_ns() as f64);
+        let findings = explain_job(&run, 0, &Observation::of(&run, &run.jobs[0]), None).findings;
+        let finding = findings.into_iter().find(|one| one.code == Code::ModelNotReached).unwrap();
+        (finding.value(Quantity::InFlightNeeded).unwrap(), finding.value(Quantity::SyncsInFlight))
+    };
+    let (alone, none) = needed(0.0);
+    let (with, syncs) = needed(16.0);
+    assert_eq!((with - alone, none, syncs), (16.0 / 0.25, None, Some(16.0)), "{alone}");
 }
 
 #[test]

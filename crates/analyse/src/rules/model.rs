@@ -16,6 +16,9 @@ const USED_UP: f64 = 0.97;
 /// Utilization from which a limit held throughout the run.
 const WHOLE: f64 = 0.9;
 
+/// Syncs in flight by which a simulated mean of few may be off.
+const ACCURATE: f64 = 0.02;
+
 /// Factor over the operations of a job from which others used the limit too.
 const SHARED: f64 = 1.05;
 
@@ -56,7 +59,11 @@ fn delayed_by(facts: Facts<'_>, model: &ModelRecord, stage: &ServiceStage, reque
     let held = stage.delay_ns as f64 / requests.max(1) as f64;
     // Without the wait, this many operations in flight would keep the limit just as busy.
     let service = facts.result().service_mean_ns().unwrap_or(held);
-    let enough = (facts.result().in_flight().unwrap_or(0.0) * (1.0 - held / service.max(1.0))).ceil();
+    let in_flight = facts.result().in_flight().unwrap_or(0.0);
+    // Syncs occupy places of the queue too.
+    let syncs = facts.result().occupied().map_or(0.0, |occupied| occupied - in_flight);
+    let enough = in_flight * (1.0 - held / service.max(1.0)) + if syncs > ACCURATE { syncs - ACCURATE } else { 0.0 };
+    let enough = enough.ceil();
     // The rate of the job is that of the limit if the limit held all the time, and no other job had a part of it.
     let is_shared = stage.requests as f64 > SHARED * facts.result().ios() as f64;
     let is_rate = stage.utilisation >= WHOLE && !is_shared && spent(model.stages_of(facts.job)).is_none();
@@ -107,12 +114,20 @@ fn with_credits(finding: Finding, credits: BurstCredits) -> Finding {
         .with(Quantity::CreditsLast, secs_left(&credits) * 1e9, EvidenceSource::Model)
 }
 
-/// Returns how many more operations in flight would reach the nearest limit, because latency and depth set the pace.
+/// Returns how many more operations in flight would reach the nearest limit, because latency and depth set the pace. Syncs
+/// occupy places of the queue too.
 fn not_reached(facts: Facts<'_>, model: &ModelRecord, in_flight: f64) -> Finding {
+    /// Syncs in flight that are worth a mention, as a fraction of the other operations.
+    const MANY_SYNCS: f64 = 0.1;
     let nearest = model.stages_of(facts.job).max_by(|a, b| a.utilisation.total_cmp(&b.utilisation));
-    let finding = Finding::new(Code::ModelNotReached, Severity::Advice);
+    let occupied = facts.result().occupied().unwrap_or(in_flight);
+    let syncs = Some(occupied - in_flight).filter(|syncs| *syncs > MANY_SYNCS * in_flight);
+    let sync_mean_ns = syncs.map(|_| facts.result().sync.mean_ns);
+    let finding = Finding::new(Code::ModelNotReached, Severity::Advice)
+        .with(Quantity::SyncsInFlight, syncs, EvidenceSource::LittlesLaw)
+        .with(Quantity::SyncMean, sync_mean_ns, EvidenceSource::Counters);
     let Some(stage) = nearest.filter(|stage| stage.utilisation > 0.0) else { return finding };
-    let needed = in_flight / stage.utilisation;
+    let needed = occupied / stage.utilisation - syncs.map_or(0.0, |_| ACCURATE);
     let remedy = (stage.utilisation < 1.0)
         .then(|| deeper(facts, facts.per_worker(needed)))
         .filter(|_| !facts.declared().is_paced() && facts.declared().thinktime_ns == 0);

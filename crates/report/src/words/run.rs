@@ -226,12 +226,25 @@ pub(super) fn credits(figures: &SentenceFigures<'_>) -> String {
 }
 
 pub(super) fn model_not_reached(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
-    let pace = format!(
-        "Latency and depth determine the rate: {} in flight / {} = {} IOPS.",
+    let product = format!(
+        "{} in flight / {} = {} IOPS",
         figures.in_flight(Quantity::InFlightAchieved),
         figures.time(Quantity::ServiceMean),
         figures.count(Quantity::Iops)
     );
+    let (pace, of_all) = match figures.has(Quantity::SyncsInFlight) {
+        false => (format!("Latency and depth determine the rate: {product}."), ""),
+        true => {
+            let syncs = figures.in_flight(Quantity::SyncsInFlight);
+            let each = figures.time(Quantity::SyncMean);
+            (
+                format!(
+                    "Latency, syncs and depth determine the rate: {product}, besides {syncs} syncs in flight of {each} each."
+                ),
+                ", syncs included,",
+            )
+        }
+    };
     if finding.subject.is_none() {
         return pace;
     }
@@ -239,7 +252,7 @@ pub(super) fn model_not_reached(finding: &Finding, figures: &SentenceFigures<'_>
         return format!("{pace} Of the limits, {} is the nearest: {}.", subject(finding), used(figures));
     }
     format!(
-        "{pace} The nearest limit, {}, was used to {}; it takes {} in flight to reach it.",
+        "{pace} The nearest limit, {}, was used to {}; it takes {} in flight{of_all} to reach it.",
         subject(finding),
         figures.share(Quantity::Utilisation),
         figures.needed(Quantity::InFlightNeeded)
