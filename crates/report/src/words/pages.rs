@@ -77,7 +77,8 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
         Code::LittleContradicted,
         "The figures contradict Little's law",
         "beyond rounding, operations per second x mean latency is 3 % more than the possible depth (`distrust`), or \
-         3 % less than the claimed depth (`warning`; 20 % in fio's text, which includes the generator's own time)",
+         3 % less than the claimed depth (`warning`; 20 % in fio's text, which includes the generator's own time); or a \
+         claimed percentile alone keeps more in flight than the depth allows",
         "In flight = rate x latency holds for every queue. One of the figures belongs to another load, or was \
          mistyped.",
     ),
@@ -113,7 +114,8 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
     (
         Code::UnwrittenBlocks,
         "Reads were faster than the volume",
-        "reads of a job took less than half of the modelled latency without queueing",
+        "reads of a job took less than half of the latency without queueing that is published, a quarter of one that was \
+         measured, or an eighth of an assumed one",
         "Most cloud volumes and SSDs serve unwritten blocks from a map, and caches serve the rest. Fill the volume \
          first, and read more than any cache holds.",
     ),
@@ -134,14 +136,14 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
         "Less than the volume can sustain",
         "operations are below 90 % of what the model gives at the same depth, and each takes longer than modelled",
         "A setting of the host or another workload slows the volume down. `fathom doctor` checks the settings of the \
-         host.",
+         host. Where the limits of the named machine are not known, they come first.",
     ),
     (
         Code::SyncsTooSlow,
         "Syncs are too slow for etcd",
         "the p99 of `etcd_disk_wal_fsync_duration_seconds` is 10 ms or more, or that of \
          `etcd_disk_backend_commit_duration_seconds` 25 ms or more (etcd's FAQ); with `--database etcd`, the p99 of any \
-         syncs is 10 ms or more",
+         syncs, or of claimed writes, is 10 ms or more",
         "etcd answers a change when its log is synced. Slow syncs delay heartbeats, so that members elect another leader. \
          Give etcd a disk of its own, or one with faster syncs.",
     ),
@@ -236,7 +238,8 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
         Code::SizeTooSmall,
         "The size determines the limit",
         "the limit of the volume is reached, and a larger volume of the same type has a higher one",
-        "Many volumes have IOPS and throughput limits per gigabyte.",
+        "Many volumes have IOPS and throughput limits per gigabyte. IOPS and throughput that have to be provisioned at the \
+         larger size are named with it.",
     ),
     (
         Code::ProvisionedTooLow,
@@ -353,8 +356,8 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
     (
         Code::ModelNotReached,
         "No modelled limit was reached",
-        "in a simulation, latency and depth determine the rate",
-        "The result names the nearest limit, and the depth that reaches it.",
+        "in a simulation, latency and depth determine the rate, or syncs do",
+        "The result names the nearest limit, and the depth that reaches it; syncs count in it.",
     ),
     (
         Code::VolumeIopsCap,
@@ -381,7 +384,8 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
         Code::BytesBeforeIops,
         "Throughput limits before IOPS",
         "the throughput limit is reached with blocks larger than the break-even size",
-        "At the break-even size, throughput limit / IOPS limit, both limits are reached together.",
+        "Below the break-even size the IOPS limit is reached first. It is throughput limit / IOPS limit, unless the provider \
+         counts larger operations as several or merges sequential ones.",
     ),
     (
         Code::SharedBudget,
