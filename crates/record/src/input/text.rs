@@ -43,11 +43,12 @@ impl InputText {
         };
         let is_page = !raw.contains('{') && TAGS.iter().any(|tag| raw.contains(&format!("</{tag}>")));
         let shown = raw.lines().map(shown).map(of_python);
-        let shown: Vec<String> =
+        let mut shown: Vec<String> =
             if is_page { shown.map(|line| without_tags(&line)).collect() } else { shown.collect() };
+        prefix::remove_marks(&mut shown);
         let prefix = prefix::Prefix::of(&shown);
         for line in &shown {
-            text.push(prefix.as_ref().map_or(line, |prefix| prefix.strip(line)));
+            text.push(without_interrupt(prefix.as_ref().map_or(line, |prefix| prefix.strip(line))));
         }
         if text.whole.trim().is_empty() {
             return Err(text.error(0, "", "the input is empty", MAKE));
@@ -234,7 +235,7 @@ const SHOWN: usize = 240;
 fn shown(line: &str) -> String {
     let line = line.trim_end_matches('\r');
     let line = line.rsplit('\r').next().unwrap_or(line);
-    let line = line.strip_prefix("^C").unwrap_or(line);
+    let line = without_interrupt(line);
     // A progress line without its carriage return.
     let eta = line.starts_with("Jobs: ").then(|| line.split_once("[eta ")?.1.split_once(']')).flatten();
     let line = eta.map_or(line, |(_, rest)| if rest.trim().is_empty() { line } else { rest });
@@ -248,6 +249,11 @@ fn shown(line: &str) -> String {
         return without_colours(&line.chars().filter_map(typed).collect::<String>());
     }
     without_colours(line)
+}
+
+/// Returns a line without the `^C` that ended the program.
+fn without_interrupt(line: &str) -> &str {
+    line.trim_start().strip_prefix("^C").unwrap_or(line)
 }
 
 /// Returns a line of figures without the asterisks of bold words, as in Markdown: `**IOPS=4737k**`.
