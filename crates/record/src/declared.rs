@@ -61,6 +61,10 @@ pub struct Declared {
     pub thinktime_blocks: Option<u64>,
     /// Whether periodic syncs are all `fdatasync`, which fio does not count as syncs.
     pub only_data_syncs: bool,
+    /// Whether writes are made durable only at the end or by open flags, so that no operation waits for a sync of its own.
+    /// Known where the text of an output has the command line.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub only_final_syncs: bool,
     /// Whether written blocks are read back and checked.
     pub verify: bool,
     /// Printed percentiles, in percent.
@@ -269,6 +273,7 @@ impl Declared {
                 .filter(|blocks| *blocks > 1 && job.pace.thinktime_iotime == Nanos::ZERO),
             syncs: syncs(job),
             only_data_syncs: job.sync.fsync == 0 && job.sync.is_periodic(),
+            only_final_syncs: false,
             verify: job.verify.method.is_some(),
             percentiles: job.stats.percentile_list.clone(),
             kept: kept(job),

@@ -10,5 +10,7 @@ mod servers;
 
 pub(crate) use import::Depth;
 pub use import::from_fio;
-pub(crate) use import::{from_document, is_async, mixed_note, only_kind, parse_size, per_kind, shares_of};
+pub(crate) use import::{
+    from_document, is_async, mixed_note, only_kind, parse_microseconds, parse_size, per_kind, shares_of,
+};
 pub use servers::ALL_CLIENTS;

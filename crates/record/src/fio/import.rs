@@ -624,7 +624,7 @@ pub(crate) fn parse_size(text: &str) -> Option<u64> {
 }
 
 /// Parses a time into nanoseconds; the default unit is microseconds.
-fn parse_microseconds(text: &str) -> Option<u64> {
+pub(crate) fn parse_microseconds(text: &str) -> Option<u64> {
     with_suffix(text, |suffix| {
         Some(match suffix {
             "" | "us" | "usec" => 1_000,

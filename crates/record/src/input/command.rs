@@ -21,7 +21,13 @@ pub(super) fn add_options(text: &InputText, lines: Range<usize>, mut run: Run) -
         if let Some(direct) = direct_of(&found, name) {
             (declared.direct, declared.direct_told) = (direct, true);
         }
-        declared.syncs |= syncs_of(&found, name);
+        let is_final = FINAL_SYNCS.iter().any(|option| value_of(&found, name, option).is_some_and(is_on));
+        declared.only_final_syncs = is_final && !declared.syncs && !syncs_of(&found, name);
+        declared.syncs |= is_final || syncs_of(&found, name);
+        let thinktime = value_of(&found, name, "thinktime").and_then(fio::parse_microseconds);
+        declared.thinktime_ns = thinktime.unwrap_or(declared.thinktime_ns);
+        let blocks = value_of(&found, name, "thinktime_blocks").and_then(|blocks| blocks.parse().ok());
+        declared.thinktime_blocks = blocks.filter(|blocks| *blocks > 1).or(declared.thinktime_blocks);
         rates.push((name.clone(), rate_of(&found, name)));
     }
     for job in &mut run.jobs {
@@ -34,6 +40,37 @@ pub(super) fn add_options(text: &InputText, lines: Range<usize>, mut run: Run) -
             PerKind { read: of_used(DataKind::Read), write: of_used(DataKind::Write), trim: of_used(DataKind::Trim) };
     }
     run
+}
+
+/// Options that make writes durable at the end, or each of them while it is written.
+const FINAL_SYNCS: [&str; 4] = ["end_fsync", "fsync_on_close", "end_syncfs", "sync"];
+
+/// Other options that are read.
+const OTHERS: [&str; 2] = ["thinktime", "thinktime_blocks"];
+
+fn is_on(value: &str) -> bool {
+    !matches!(value, "0" | "none" | "false" | "no")
+}
+
+/// Returns the value of an option in the last options that name the job or, if none does, the one that all options agree
+/// on.
+fn value_of<'a>(found: &'a [CommandOptions], name: &str, option: &str) -> Option<&'a str> {
+    let named = found.iter().rev().find(|options| options.jobs.iter().any(|job| job.name == name));
+    if let Some(options) = named {
+        let job = options.jobs.iter().find(|job| job.name == name)?;
+        return last(&job.others, option).or_else(|| last(&options.others, option));
+    }
+    let mut all = found.iter().flat_map(|options| {
+        let of_all = last(&options.others, option);
+        let jobs = options.jobs.iter().map(move |job| last(&job.others, option).or(of_all));
+        jobs.chain(options.jobs.is_empty().then_some(of_all))
+    });
+    let first = all.next()??;
+    all.all(|value| value == Some(first)).then_some(first)
+}
+
+fn last<'a>(others: &'a [(String, String)], option: &str) -> Option<&'a str> {
+    others.iter().rev().find(|(name, _)| name == option).map(|(_, value)| value.as_str())
 }
 
 /// Returns `rate_iops` of the last options that name the job, if there are some.
@@ -78,6 +115,8 @@ struct CommandOptions {
     syncs: bool,
     /// Rate of all jobs.
     rate_iops: Option<String>,
+    /// Other options of all jobs, with their values.
+    others: Vec<(String, String)>,
     jobs: Vec<CommandJob>,
     /// Whether other options are in a job file that the command line names.
     partial: bool,
@@ -91,6 +130,7 @@ struct CommandJob {
     direct: Option<bool>,
     syncs: bool,
     rate_iops: Option<String>,
+    others: Vec<(String, String)>,
 }
 
 impl CommandOptions {
@@ -115,6 +155,12 @@ impl CommandOptions {
             *self.jobs.last_mut().map_or(&mut self.rate_iops, |job| &mut job.rate_iops) = value.map(str::to_owned);
             return;
         }
+        if is_other(option) {
+            let value = value.map(str::trim).filter(|value| !value.is_empty()).unwrap_or("1");
+            let others = self.jobs.last_mut().map_or(&mut self.others, |job| &mut job.others);
+            others.push((option.to_owned(), value.to_owned()));
+            return;
+        }
         let to = self.jobs.last_mut().map_or(&mut self.global, |job| &mut job.direct);
         let switch = match value.map(str::trim) {
             None | Some("" | "1" | "true" | "yes") => true,
@@ -130,9 +176,21 @@ impl CommandOptions {
 
     fn begin_job(&mut self, name: &str) {
         if name != "global" {
-            self.jobs.push(CommandJob { name: name.to_owned(), direct: None, syncs: false, rate_iops: None });
+            let job =
+                CommandJob { name: name.to_owned(), direct: None, syncs: false, rate_iops: None, others: Vec::new() };
+            self.jobs.push(job);
         }
     }
+}
+
+fn is_other(option: &str) -> bool {
+    FINAL_SYNCS.contains(&option) || OTHERS.contains(&option)
+}
+
+/// Reports whether a line has the rates of a kind, of a result whose first line may be missing.
+fn is_rates(line: &str) -> bool {
+    let is_kind = DataKind::ALL.iter().any(|kind| line.starts_with(kind.name()));
+    is_kind && (line.contains("IOPS=") || line.contains("iops="))
 }
 
 /// Finds all options above the last report of a run, in order.
@@ -143,7 +201,7 @@ fn find(text: &InputText, lines: Range<usize>) -> Vec<CommandOptions> {
     let mut index = lines.start;
     while index < lines.end {
         let (line, next) = continued_line(text, index);
-        if is_header(&line) || is_result(&line) {
+        if is_header(&line) || is_result(&line) || is_rates(&line) {
             above = found.len();
         }
         if let Some(options) = command(&line) {
@@ -222,7 +280,8 @@ fn from_words(words: &[String]) -> Option<CommandOptions> {
         };
         known |= value.is_some();
         // Some values may follow a space.
-        if value.is_none() && matches!(option, "name" | "direct" | "buffered" | "fsync" | "fdatasync" | "rate_iops") {
+        let takes_value = matches!(option, "name" | "direct" | "buffered" | "fsync" | "fdatasync" | "rate_iops");
+        if value.is_none() && (takes_value || is_other(option)) {
             value = words.get(at).filter(|word| !word.starts_with('-')).map(String::as_str);
             at += usize::from(value.is_some());
             known = true;
@@ -311,6 +370,37 @@ mod tests {
                 && syncs("[global]\nfsync=1\n[a]\nbs=4k")
         );
         assert!(!syncs("fio --name=a --fsync=0") && !syncs("fio --name=b --fsync=1 --name=a") && !syncs(""));
+    }
+
+    /// Writes that ended on the device were said to remain in memory, and pauses were taken for waits.
+    #[test]
+    fn final_syncs_and_pauses_are_found_in_command_lines() {
+        let declared = |text: &str| {
+            let name = "a".to_owned();
+            let asked = crate::Declared { header_only: true, ..crate::Declared::default() };
+            let job = crate::JobResult { name, declared: asked, ..crate::JobResult::default() };
+            let text = format!("{text}\n  write: IOPS=5, BW=20KiB/s (20kB/s)(1MiB/1000msec)\n");
+            let text = InputText::of("test", text.as_bytes()).unwrap();
+            let run = add_options(&text, 0..text.len(), Run { jobs: vec![job], ..Run::default() });
+            run.jobs[0].declared.clone()
+        };
+        for text in [
+            "fio --name=a --end_fsync=1",
+            "fio --fsync_on_close=1 --name=a",
+            "fio --name=a --sync 1",
+            "fio --name=a \\\n> --sync=dsync",
+            "[global]\nend_fsync\n[a]\nbs=4k",
+            "[global]\nbs=4k\n[other]\nend_fsync=1",
+        ] {
+            let declared = declared(text);
+            assert!(declared.syncs && declared.only_final_syncs, "{text}");
+        }
+        assert!(!declared("fio --name=a --end_fsync=0 --sync=0").syncs);
+        assert!(!declared("fio --name=a --fsync=1 --end_fsync=1").only_final_syncs);
+        let pauses = declared("fio --thinktime=5000 --thinktime_blocks=100 --name=a");
+        assert_eq!((pauses.thinktime_ns, pauses.thinktime_blocks), (5_000_000, Some(100)));
+        assert_eq!(declared("fio --name=a --thinktime=2ms").thinktime_ns, 2_000_000);
+        assert!(declared("[global]\ndirect=1\n[a]\nrw=trimwrite").direct);
     }
 
     #[test]
