@@ -130,11 +130,26 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, Problem> {
     servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, of_text(line, Ok(run))));
     // Tables of other programs beside results of fio are of the same load, except those of a benchmark.
     let is_alone = found.is_empty() && unreadable.is_empty();
-    let mut tables = TABLES.iter().filter(|table| is_alone || table.is_benchmark);
     // So are those of devices beside results without their first lines.
     let is_beside = |table: &TableFormat| table.is_of_devices && normal::headless::is_in(&text);
-    if let Some(table) = tables.find(|table| (table.is_in)(&text) && !is_beside(table)) {
-        match (table.read)(&text) {
+    let is_searched = |table: &&TableFormat| is_alone || table.is_benchmark || table.is_of_devices;
+    let tables: Vec<&TableFormat> = TABLES.iter().filter(is_searched).filter(|table| (table.is_in)(&text)).collect();
+    let mut usable = tables.iter().filter(|table| (is_alone || table.is_benchmark) && !is_beside(table));
+    let mut used = None;
+    if let Some(first) = usable.next() {
+        let (mut table, mut read) = (first, (first.read)(&text));
+        // Averages since boot say less than the intervals of another program.
+        let intervals = |read: &Result<Vec<InputResult>, Problem>| {
+            read.as_ref().is_ok_and(|parts| parts.iter().any(|part| has_intervals(&part.input)))
+        };
+        if first.is_of_devices && read.is_ok() && !intervals(&read) {
+            let others = usable.filter(|other| other.is_of_devices).map(|other| (other, (other.read)(&text)));
+            if let Some(other) = others.into_iter().find(|(_, read)| intervals(read)) {
+                (table, read) = other;
+            }
+        }
+        used = Some(table.name);
+        match read {
             Ok(parts) => {
                 for InputResult { line, input } in parts {
                     match measurable(&text, line - 1, input, MAKE) {
@@ -146,11 +161,20 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, Problem> {
             Err(error) => unreadable.push(error),
         }
     }
+    let unused = tables.iter().filter(|table| table.is_named_beside_others && Some(table.name) != used);
+    let unused: Vec<&str> = unused.map(|table| table.name).collect();
     let mut parts = reports::of_distinct_runs(found);
     if parts.is_empty() {
         return Err(if unreadable.is_empty() { foreign::refuse(&text) } else { unreadable.swap_remove(0) });
     }
     parts.sort_by_key(|part| part.line);
+    if let (Some(first), false) = (parts.first_mut(), unused.is_empty()) {
+        let note = format!("left out: the text also has figures of {}; give them by themselves", unused.join(" and "));
+        match &mut first.input {
+            Input::Run(run) => run.notes.push(Note { text: note, ..Note::default() }),
+            Input::Iostat(iostat) => iostat.notes.push(note),
+        }
+    }
     for part in &mut parts {
         if let Input::Run(run) = &mut part.input {
             run.forget_unique_results();
@@ -166,68 +190,147 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, Problem> {
     Ok(InputResults { parts, unreadable })
 }
 
+/// Reports whether device counters have reports of intervals.
+fn has_intervals(input: &Input) -> bool {
+    matches!(input, Input::Iostat(iostat) if iostat.intervals().next().is_some())
+}
+
 /// A format of tables, of which a text has one.
 struct TableFormat {
+    name: &'static str,
     is_in: fn(&InputText) -> bool,
     read: fn(&InputText) -> Result<Vec<InputResult>, Problem>,
     /// Whether it has results of loads of its own, instead of what a device did.
     is_benchmark: bool,
     /// Whether it has counters of devices.
     is_of_devices: bool,
+    /// Whether figures of it that are not read, because those of another format are, have a note. Other formats may be
+    /// parts of each other.
+    is_named_beside_others: bool,
 }
 
 /// The formats in the order in which they are tried.
 const TABLES: [TableFormat; 15] = [
     TableFormat {
+        name: "iostat",
         is_in: iostat::is_in,
         read: |text| blocks(text, iostat::read_text(text)?),
         is_benchmark: false,
         is_of_devices: true,
+        is_named_beside_others: true,
     },
     TableFormat {
+        name: "sar",
         is_in: sar::is_in,
         read: |text| blocks(text, sar::read(text)?),
         is_benchmark: false,
         is_of_devices: true,
+        is_named_beside_others: true,
     },
-    TableFormat { is_in: vmstat::is_in, read: vmstat::read, is_benchmark: false, is_of_devices: true },
-    TableFormat { is_in: diskstats::is_in, read: diskstats::read, is_benchmark: false, is_of_devices: true },
-    TableFormat { is_in: spdk::is_in, read: spdk::read, is_benchmark: true, is_of_devices: false },
     TableFormat {
+        name: "vmstat",
+        is_in: vmstat::is_in,
+        read: vmstat::read,
+        is_benchmark: false,
+        is_of_devices: true,
+        is_named_beside_others: true,
+    },
+    TableFormat {
+        name: "/proc/diskstats",
+        is_in: diskstats::is_in,
+        read: diskstats::read,
+        is_benchmark: false,
+        is_of_devices: true,
+        is_named_beside_others: true,
+    },
+    TableFormat {
+        name: "SPDK",
+        is_in: spdk::is_in,
+        read: spdk::read,
+        is_benchmark: true,
+        is_of_devices: false,
+        is_named_beside_others: false,
+    },
+    TableFormat {
+        name: "syncs of fio",
         is_in: normal::syncs::is_in,
         read: |text| only(normal::syncs::read(text)?),
         is_benchmark: false,
         is_of_devices: false,
+        is_named_beside_others: false,
     },
-    TableFormat { is_in: kbench::is_in, read: kbench::read, is_benchmark: true, is_of_devices: false },
-    TableFormat { is_in: dbench::is_in, read: dbench::read, is_benchmark: false, is_of_devices: false },
-    TableFormat { is_in: kubestr::is_in, read: kubestr::read, is_benchmark: true, is_of_devices: false },
     TableFormat {
-        is_in: normal::headless::is_in,
-        read: |text| only(normal::headless::read(text)?),
+        name: "kbench",
+        is_in: kbench::is_in,
+        read: kbench::read,
+        is_benchmark: true,
+        is_of_devices: false,
+        is_named_beside_others: false,
+    },
+    TableFormat {
+        name: "dbench",
+        is_in: dbench::is_in,
+        read: dbench::read,
         is_benchmark: false,
         is_of_devices: false,
+        is_named_beside_others: false,
     },
     TableFormat {
+        name: "kubestr",
+        is_in: kubestr::is_in,
+        read: kubestr::read,
+        is_benchmark: true,
+        is_of_devices: false,
+        is_named_beside_others: false,
+    },
+    TableFormat {
+        name: "fio without the first lines of results",
+        is_in: normal::headless::is_in,
+        read: |text| only(of_run(command::add_options(text, 0..text.len(), normal::headless::read(text)?))),
+        is_benchmark: false,
+        is_of_devices: false,
+        is_named_beside_others: false,
+    },
+    TableFormat {
+        name: "Prometheus",
         is_in: prometheus::is_in,
         read: |text| only(prometheus::read(text)?),
         is_benchmark: false,
         is_of_devices: false,
+        is_named_beside_others: true,
     },
     TableFormat {
+        name: "a log of fio",
         is_in: fio_log::is_in,
         read: |text| only(fio_log::read(text)?),
         is_benchmark: false,
         is_of_devices: false,
+        is_named_beside_others: false,
     },
-    TableFormat { is_in: postgres::is_in, read: postgres::read, is_benchmark: false, is_of_devices: false },
     TableFormat {
+        name: "pg_stat_io",
+        is_in: postgres::is_in,
+        read: postgres::read,
+        is_benchmark: false,
+        is_of_devices: false,
+        is_named_beside_others: true,
+    },
+    TableFormat {
+        name: "pgstat",
         is_in: pgstat::is_in,
         read: |text| only(pgstat::read(text)?),
         is_benchmark: false,
         is_of_devices: false,
+        is_named_beside_others: true,
     },
-    TableFormat { is_in: bench::is_in, read: bench::read, is_benchmark: false, is_of_devices: false },
+    TableFormat {
+        name: "a benchmark",
+        is_in: bench::is_in,
+        read: bench::read,
+        is_benchmark: false,
+        is_of_devices: false,
+        is_named_beside_others: true,
+    },
 ];
 
 fn only(input: Input) -> Result<Vec<InputResult>, Problem> {

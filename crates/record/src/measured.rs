@@ -114,11 +114,28 @@ impl Measured {
     }
 
     /// Returns the mean number of operations in flight by Little's law: operations per second × mean service time. `None`
-    /// without service times.
+    /// without the service times of all kinds.
     #[must_use]
     pub fn in_flight(&self) -> Option<f64> {
+        self.in_flight_known().filter(|_| self.timed_alone().is_none())
+    }
+
+    /// Returns the mean number of operations in flight of the kinds whose service times are known.
+    #[must_use]
+    pub fn in_flight_known(&self) -> Option<f64> {
         let service_ns: f64 = self.served().map(LatencyStats::sum_ns).sum();
         (service_ns > 0.0 && self.elapsed_ns() > 0).then(|| service_ns / self.elapsed_ns() as f64)
+    }
+
+    /// Returns the only kind whose latencies are known, if another one has operations whose latencies are missing: their
+    /// mean is not that of all, and does not belong to the rate of all.
+    #[must_use]
+    pub fn timed_alone(&self) -> Option<DataKind> {
+        /// Fraction of operations whose times hardly change a mean.
+        const FEW: f64 = 0.01;
+        let untimed: u64 = self.kinds().filter(|(_, kind)| kind.served().count == 0).map(|(_, kind)| kind.ios).sum();
+        let timed = self.kinds().find(|(_, kind)| kind.served().count > 0).map(|(kind, _)| kind);
+        timed.filter(|_| untimed as f64 > FEW * self.ios() as f64)
     }
 
     /// Returns the mean number of places of the queue that operations and the syncs between them occupied.
@@ -127,9 +144,12 @@ impl Measured {
         Some(self.in_flight()? + self.sync.sum_ns() / self.elapsed_ns() as f64)
     }
 
-    /// Returns the mean service time over all kinds in nanoseconds; `None` without service times.
+    /// Returns the mean service time over all kinds in nanoseconds; `None` without the service times of all.
     #[must_use]
     pub fn service_mean_ns(&self) -> Option<f64> {
+        if self.timed_alone().is_some() {
+            return None;
+        }
         let count = self.served().map(|service| service.count).fold(0, u64::saturating_add);
         let sum: f64 = self.served().map(LatencyStats::sum_ns).sum();
         (count > 0).then(|| sum / count as f64)

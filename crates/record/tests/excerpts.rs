@@ -371,11 +371,37 @@ fn latencies_longer_than_the_run_are_left_out() {
     assert!(run.notes.iter().any(|note| note.text.contains("impossible")), "{:?}", run.notes);
 }
 
-/// Writes whose lines an author left out counted in the time of the reads.
+/// Writes whose lines an author left out were left out too, so that the rate of all was that of the reads, and the queue
+/// seemed empty.
 #[test]
-fn counted_kinds_without_lines_are_left_out() {
-    let run = run(&(announced("a", "randrw", "libaio", 1) + &result("a", "read", "10000,4000,0,0")));
-    assert_eq!((run.jobs[0].result.ios(), run.jobs[0].result.write.ios), (10_000, 0));
+fn counted_kinds_without_lines_have_a_rate_and_no_latency() {
+    let counted = result("a", "read", "10000,4000,0,0");
+    // A job of both kinds issues them at the same time.
+    let read = run(&(announced("a", "randrw", "libaio", 4) + &counted));
+    let result = &read.jobs[0].result;
+    assert_eq!((result.ios(), result.iops().round(), result.write.bytes), (14_000, 14_000.0, 4_000 * 4096));
+    assert_eq!((result.in_flight(), result.timed_alone()), (None, Some(DataKind::Read)));
+    assert!(read.notes.iter().any(|note| note.text.contains("lines of the writes are missing")), "{:?}", read.notes);
+    // The status of the group tells how long they ran.
+    let status = "\nRun status group 0 (all jobs):\n  WRITE: bw=7813KiB/s (8000kB/s), 7813KiB/s-7813KiB/s \
+                  (8000kB/s-8000kB/s), io=15.6MiB (16.4MB), run=2000-2000msec\n";
+    let read = run(&format!("{counted}{status}"));
+    assert_eq!(read.jobs[0].result.write.iops().round(), 2_000.0);
+    // Otherwise when they ran is not known.
+    let read = run(&(announced("a", "randread", "libaio", 1) + &counted));
+    assert_eq!((read.jobs[0].result.ios(), read.jobs[0].result.write.ios), (10_000, 0));
+    assert!(read.notes.iter().any(|note| note.text.starts_with("left out: 4000 writes")), "{:?}", read.notes);
+}
+
+/// The mean of the reads was multiplied by the rate of both kinds, so that a full queue seemed half empty.
+#[test]
+fn the_mean_of_one_kind_is_not_that_of_all() {
+    let text = announced("a", "randrw", "libaio", 2) + &result("a", "read", "0,0,0,0");
+    let (cut, _) = text.split_once("  cpu ").unwrap();
+    let write = "  write: IOPS=10.0k, BW=39.1MiB/s (41.0MB/s)(39.1MiB/1000msec)\n    clat (usec): mi";
+    let result = &run(&format!("{cut}{write}")).jobs[0].result;
+    assert_eq!((result.iops().round(), result.service_mean_ns(), result.in_flight()), (20_000.0, None, None));
+    assert_eq!((result.timed_alone(), result.in_flight_known()), (Some(DataKind::Read), Some(0.99)));
 }
 
 /// Refused: the results above such a line were left out too.
@@ -444,4 +470,47 @@ fn the_total_latency_of_a_cut_text_is_the_sum_of_its_parts() {
                 avg=4550.92, stdev=3093.61\n    clat (nsec): min=1551, max=116593, avg=4120.43, stdev=2327.25\n";
     let write = &run(text).jobs[0].result.write;
     assert_eq!(write.latency.mean_ns.round(), 4_555_040.0);
+}
+
+/// One job was assumed, so that the figures of many contradicted its depth.
+#[test]
+fn the_number_of_jobs_of_a_result_without_its_first_line_is_estimated_or_not_known() {
+    let read = |samples: &str, depth: u32| {
+        let text = format!(
+            "  write: IOPS=15.8k, BW=61.7MiB/s (64.7MB/s)(1851MiB/30009msec)\n    clat (usec): min=28, max=299243, \
+             avg=3101.30, stdev=2857.36\n     lat (usec): min=43, max=299247, avg=3105.21, stdev=2857.71\n{samples}     \
+             latency   : target=0, window=0, percentile=100.00%, depth={depth}\n"
+        );
+        let job = run(&text).jobs.remove(0);
+        (job.workers, job.declared.in_flight_possible, job.declared.estimated.is_none())
+    };
+    let samples = |per: &str, count: u32| {
+        format!("   bw (  KiB/s): min=  894, max= 2912,{per} avg=1968.50, stdev=259.64, samples={count}\n")
+    };
+    assert_eq!(read(&samples(" per=3.12%,", 1906), 8), (32, Some(256), false));
+    assert_eq!(read(&samples(" per=100.00%,", 1906), 8), (32, Some(256), false));
+    assert_eq!(read(&samples("", 1906), 8), (32, Some(256), false));
+    // Contradictions, and nothing at all.
+    assert_eq!(read(&samples(" per=50.00%,", 1906), 8).1, None);
+    assert_eq!(read("", 8).1, None);
+    // Samples of longer windows: more was in flight than so few jobs could have.
+    assert_eq!(read(&samples("", 60), 8).1, None);
+}
+
+/// It was called cut off.
+#[test]
+fn whole_outputs_without_operations_say_so() {
+    let text = announced("a", "read", "libaio", 8)
+        + "fio-3.13\nStarting 1 process\n\n\nRun status group 0 (all jobs):\n\nDisk stats (read/write):\n  sdd: ios=0/0, \
+           merge=0/0, ticks=0/0, in_queue=0, util=0.00%\n";
+    let error = read_inputs("pasted", text.as_bytes()).unwrap_err();
+    assert_eq!(error.what, "no job of this run did any operation");
+}
+
+/// The status of a group above the first result was left out without a note.
+#[test]
+fn rates_of_groups_above_the_first_result_are_named() {
+    let text = format!("  WRITE: bw=251MiB/s (263MB/s), io=2048MiB\n\n{}", result("a", "read", "10000,0,0,0"));
+    let notes = run(&text).notes;
+    assert!(notes.iter().any(|note| note.text.starts_with("left out: the rates on line 1")), "{notes:?}");
 }

@@ -19,11 +19,11 @@ use super::json;
 use super::text::{CUT_LINE, InputText, line_number};
 use super::{is_header, is_of_result, is_result};
 use crate::{
-    DataKind, Declared, DiskUse, EstimatedLoad, JobResult, LatencyShares, Mixed, Note, Quote, RequestedRun, Run,
-    RunOutcome, SCHEMA, SteadyRecord, Tool, UnifiedKinds, fio,
+    DataKind, Declared, DiskUse, EstimatedLoad, JobResult, LatencyShares, Mixed, Note, Quote, Quoted, RequestedRun,
+    Run, RunOutcome, SCHEMA, SteadyRecord, Tool, UnifiedKinds, fio,
 };
-use block::NormalBlock;
-use figures::{NormalLine, REMEDY};
+use block::{KindRan, NormalBlock, ResultWorkers};
+use figures::{NormalLine, REMEDY, rounded};
 use header::NormalHeader;
 use units::{Problem, ProblemCode};
 
@@ -214,6 +214,8 @@ impl NormalReader {
                 let mut block = NormalBlock::default();
                 block.begins = line.index;
                 block.result = JobResult { name, group, workers: 1, ..JobResult::default() };
+                let has_clones = self.headers.last().is_some_and(|header| header.clones);
+                block.workers = if has_clones { ResultWorkers::Unknown } else { ResultWorkers::Printed };
                 block.line(line)?;
                 self.begin_block(block);
             }
@@ -306,6 +308,12 @@ impl NormalReader {
             if let Some(index) = failed {
                 let what = "fio ended with this error, without a result";
                 let error = text.error(index, text.line(index).trim(), what, "mend it, and run fio again");
+                return Err(Problem { code: ProblemCode::CutOff, ..error });
+            }
+            // fio prints no result of a job without operations.
+            if let Some(index) = (0..end).rev().find(|&index| text.line(index).trim().starts_with(GROUP)) {
+                let remedy = "see what fio printed above: zones without data, and files that are missing, give none";
+                let error = text.error(index, text.line(index).trim(), "no job of this run did any operation", remedy);
                 return Err(Problem { code: ProblemCode::CutOff, ..error });
             }
             return cut_off("the output is cut off before the first result", REMEDY);
@@ -459,7 +467,17 @@ impl NormalReader {
             false => header.is_some_and(|header| header.issues(kind)),
         };
         let reads_back = |kind| header.is_some() && kind == DataKind::Read && !issues(kind);
-        block.finish(line, self.groups.is_empty(), reads_back)?;
+        let of_kind = |what: Quoted, kind: DataKind| {
+            let is_own = |quote: &&Quote| quote.what == what && quote.kind == Some(kind);
+            let own = self.quotes.iter().filter(is_own).filter(|quote| quote.of == Some(group.to_string()));
+            own.map(|quote| rounded(quote.value)).max()
+        };
+        let ran = |kind| match of_kind(Quoted::GroupRuntimeNs, kind).filter(|_| alone) {
+            Some(runtime_ns) => KindRan::For { runtime_ns, bytes: of_kind(Quoted::GroupBytes, kind).unwrap_or(0) },
+            None if issues(kind) => KindRan::WithOthers,
+            None => KindRan::Unknown,
+        };
+        block.finish(line, self.groups.is_empty(), reads_back, ran)?;
         let is_namesake = |header: &NormalHeader| header.name == block.result.name;
         let namesakes = self.headers.iter().filter(|header| of_group(header) && is_namesake(header)).count();
         let is_of_run = |header: &&NormalHeader| {
@@ -488,13 +506,25 @@ impl NormalReader {
             .filter(|_| header.is_some())
         });
         notes.extend(block.result.steady.as_ref().map(SteadyRecord::fio_note));
+        for &(kind, ios) in &block.without_lines {
+            let kind_name = kind.name();
+            notes.push(match block.measured().kind(kind).runtime_ns {
+                0 => format!("left out: {ios} {kind_name}s, which are counted but have no lines of their own"),
+                _ => format!("the lines of the {kind_name}s are missing: only their rate is known, by their count"),
+            });
+        }
         let note_of = |text: String| Note { job: Some(name.clone()), text, result: Some(number as u32) };
         self.notes.extend(notes.into_iter().map(note_of));
 
-        let mut job = block.result;
+        let (mut job, counted) = (block.result, block.workers);
         job.number = number as u32;
         let together = if alone && fits { announced } else { Vec::new() };
         job.declared = declared(&job, header.map(|header| &header.declared), &together);
+        match counted {
+            ResultWorkers::Printed => {}
+            ResultWorkers::Estimated => job.declared.estimated = EstimatedLoad::DepthAndWorkers,
+            ResultWorkers::Unknown => (job.declared.in_flight_asked, job.declared.in_flight_possible) = (None, None),
+        }
         job.declared.unified = unified;
         job.result.quoted_shares.get_or_insert_with(LatencyShares::default);
         Ok(job)

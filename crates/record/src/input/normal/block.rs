@@ -36,6 +36,34 @@ pub(super) struct NormalBlock {
     counted: bool,
     /// Whether the result ended before the current line.
     over: bool,
+    /// Kinds that were counted, and have no lines of their own.
+    pub(super) without_lines: Vec<(DataKind, u64)>,
+    /// Fraction of the bandwidth of a group that one of its jobs has, in percent.
+    per_percent: Option<f64>,
+    pub(super) workers: ResultWorkers,
+}
+
+/// Whether the number of workers of a result is known, which stands in its first line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum ResultWorkers {
+    #[default]
+    Printed,
+    /// By the samples of bandwidth, or the share of each job.
+    Estimated,
+    /// One is assumed for sums of times.
+    Unknown,
+}
+
+/// How long a kind ran whose own lines are missing, in nanoseconds.
+pub(super) enum KindRan {
+    /// As the status of its group says, with its bytes.
+    For {
+        runtime_ns: u64,
+        bytes: u64,
+    },
+    /// As long as the others.
+    WithOthers,
+    Unknown,
 }
 
 /// Latencies with lines of their own.
@@ -315,6 +343,9 @@ impl NormalBlock {
             bytes = line.read(unit, |unit| unit_bytes(unit.trim().strip_suffix("/s")?.trim_end(), false))?;
         }
         let unit = if bandwidth { bytes / 1024.0 } else { 1.0 };
+        if line.find("per").is_some() {
+            self.per_percent = Some(line.figure("per", percent)?);
+        }
         let mean = line.figure("avg", plain)?;
         let samples = SampleRecord {
             count: line.figure("samples", integer)?,
@@ -402,12 +433,13 @@ impl NormalBlock {
     }
 
     /// Completes the result. An excerpt may lack lines. `follows` tells whether a kind ran only after the others, to
-    /// read back.
+    /// read back, and `ran` how long one ran and what it moved whose own lines are missing.
     pub(super) fn finish(
         &mut self,
         line: NormalLine<'_>,
         excerpt: bool,
         follows: impl Fn(DataKind) -> bool,
+        ran: impl Fn(DataKind) -> KindRan,
     ) -> Result<(), Problem> {
         /// Depth that operations reach, relative to the printed one: latencies are rounded.
         const JUST_ABOVE: f64 = 1.03;
@@ -419,12 +451,29 @@ impl NormalBlock {
             self.count_by_rate();
         }
         if !self.mixed {
-            // The lines of a kind that was counted may be left out: its operations have no time. fio leaves out a kind
-            // that ran for less than a millisecond, in which so many do not complete.
-            let lost = |direction: &&mut DirectionResult| direction.runtime_ns == 0 && direction.ios > LOST;
-            let measured = &mut self.result.result;
-            let kinds = [&mut measured.read, &mut measured.write, &mut measured.trim].into_iter().filter(lost);
-            kinds.for_each(|direction| *direction = DirectionResult::default());
+            // The lines of a kind that was counted may be left out: its operations have no time of their own. fio leaves
+            // out a kind that ran for less than a millisecond, in which so many do not complete.
+            let longest_ns = self.measured().kinds().map(|(_, result)| result.runtime_ns).max().unwrap_or(0);
+            for kind in DataKind::ALL {
+                let direction = self.result.result.kind_mut(kind);
+                let ios = direction.ios;
+                if direction.runtime_ns > 0 || ios <= LOST {
+                    continue;
+                }
+                let (runtime_ns, bytes) = match ran(kind) {
+                    KindRan::For { runtime_ns, bytes } => (runtime_ns, bytes),
+                    KindRan::WithOthers => (longest_ns, 0),
+                    KindRan::Unknown => (0, 0),
+                };
+                *direction = match runtime_ns {
+                    0 => DirectionResult::default(),
+                    _ => DirectionResult { ios, bytes, runtime_ns, ..DirectionResult::default() },
+                };
+                if runtime_ns > 0 && bytes == 0 {
+                    self.bytes_by_rate.push(kind);
+                }
+                self.without_lines.push((kind, ios));
+            }
         }
         let workers = self.result.workers;
         let measured = &mut self.result.result;
@@ -501,10 +550,48 @@ impl NormalBlock {
     /// Computes the number of operations from rates and runtimes.
     fn count_by_rate(&mut self) {
         for kind in DataKind::ALL {
-            let rate = |quote: &&Quote| quote.what == Quoted::Iops && quote.kind == Some(kind);
-            let iops = self.result.quotes.iter().find(rate).map_or(0.0, |quote| quote.value);
-            let direction = self.direction(kind);
-            direction.ios = rounded(iops * direction.runtime_ns as f64 / 1e9);
+            self.direction(kind).ios = rounded(self.ios_by_rate(kind));
+        }
+    }
+
+    fn ios_by_rate(&self, kind: DataKind) -> f64 {
+        let rate = |quote: &&Quote| quote.what == Quoted::Iops && quote.kind == Some(kind);
+        let iops = self.result.quotes.iter().find(rate).map_or(0.0, |quote| quote.value);
+        iops * self.measured().kind(kind).runtime_ns as f64 / 1e9
+    }
+
+    /// Estimates the workers of a result without its first line by the samples of its bandwidth, of which each takes two a
+    /// second, and the share of each job, which newer versions print as 100 % for several too.
+    pub(super) fn estimate_workers(&mut self) {
+        const SAMPLES_PER_SECOND: f64 = 2.0;
+        const LEAST_SECONDS: f64 = 5.0;
+        const ALIKE: f64 = 0.1;
+        const ALL_PERCENT: f64 = 90.0;
+        let longest = self.measured().kinds().map(|(_, kind)| kind).max_by_key(|kind| kind.runtime_ns);
+        let by_samples = longest.and_then(|kind| {
+            let seconds = kind.runtime_ns as f64 / 1e9;
+            let samples = kind.bandwidth_kib.count.max(kind.iops_samples.count) as f64;
+            let number = samples / SAMPLES_PER_SECOND / seconds;
+            (seconds >= LEAST_SECONDS && number > 1.0 - ALIKE).then(|| number.round())
+        });
+        let is_part = |percent: &f64| (0.01..ALL_PERCENT).contains(percent);
+        let by_share = self.per_percent.filter(is_part).map(|percent| (100.0 / percent).round());
+        let number = match (by_share, by_samples) {
+            (Some(share), Some(samples)) => {
+                Some(share).filter(|_| (share - samples).abs() <= ALIKE * share.max(samples))
+            }
+            (share, samples) => share.or(samples),
+        };
+        let in_flight = self.measured().kinds().map(|(kind, result)| {
+            let ios = if result.ios > 0 { result.ios as f64 } else { self.ios_by_rate(kind) };
+            ios * result.service.mean_ns.max(result.latency.mean_ns) / result.runtime_ns.max(1) as f64
+        });
+        // More than each can have in flight: the samples are of other intervals.
+        let depth = f64::from(self.result.declared.iodepth);
+        let fits = |number: &f64| depth == 0.0 || in_flight.sum::<f64>() <= 1.1 * depth * number;
+        match number.filter(fits) {
+            Some(number) => (self.result.workers, self.workers) = (number as u32, ResultWorkers::Estimated),
+            None => self.workers = ResultWorkers::Unknown,
         }
     }
 

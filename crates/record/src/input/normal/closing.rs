@@ -53,6 +53,11 @@ pub(super) fn is_whole_group(line: NormalLine<'_>) -> bool {
     matches!(group(line), Ok(Some((_, quotes))) if quotes.len() == FIGURES)
 }
 
+/// Reports whether a line has the bandwidth of a kind, of a group whose results may be missing.
+pub(super) fn is_rates_of_group(line: NormalLine<'_>) -> bool {
+    matches!(group(line), Ok(Some((_, quotes))) if quotes.iter().any(|quote| quote.what == Quoted::GroupBytesPerSecond))
+}
+
 fn quote(line: NormalLine<'_>, what: Quoted, kind: Option<DataKind>, value: f64, step: f64) -> Quote {
     Quote { what, kind, value, step, line: line_number(line.index), of: None }
 }

@@ -1,12 +1,12 @@
 //! Figures of fio's normal output without the lines that begin its results: `read: IOPS=4282, BW=268MiB/s …` alone.
 
-use super::block::NormalBlock;
+use super::block::{NormalBlock, ResultWorkers};
 use super::figures::NormalLine;
-use super::{GROUP, NormalReader, is_header, is_result};
-use crate::Note;
+use super::{GROUP, NormalReader, closing, is_header, is_result};
+use crate::input::Problem;
 use crate::input::is_of_result;
 use crate::input::text::InputText;
-use crate::input::{Input, Problem, of_run};
+use crate::{Note, Run};
 
 /// Reports whether a line begins as one with the rates of a kind.
 pub(super) fn is_rates(text: &str) -> bool {
@@ -17,10 +17,14 @@ pub(super) fn is_rates(text: &str) -> bool {
 /// Names the lines with rates that belong to no result of a text, and are not printed twice.
 pub(in crate::input) fn outside(text: &InputText) -> Option<String> {
     let (mut found, mut known): (Vec<usize>, Option<Vec<&str>>) = (Vec::new(), None);
+    let mut begun = false;
     for index in 0..text.len() {
         let line = text.line(index).trim();
+        begun |= is_header(line) || is_result(line) || line.starts_with(GROUP);
         if is_header(line) || is_result(line) {
             known = Some(Vec::new());
+        } else if !begun && closing::is_rates_of_group(NormalLine::of(text, index)) {
+            found.push(index);
         } else if line.starts_with(GROUP) {
             known = None;
         } else if begin(NormalLine::of(text, index)).is_some() {
@@ -55,7 +59,7 @@ pub(in crate::input) fn is_in(text: &InputText) -> bool {
 }
 
 /// Reads them: kinds that follow each other and ran equally long are of one result.
-pub(in crate::input) fn read(text: &InputText) -> Result<Input, Problem> {
+pub(in crate::input) fn read(text: &InputText) -> Result<Run, Problem> {
     let mut blocks: Vec<NormalBlock> = Vec::new();
     let mut is_open = false;
     for index in (0..text.len()).filter(|&index| !text.may_be_cut(index)) {
@@ -78,10 +82,18 @@ pub(in crate::input) fn read(text: &InputText) -> Result<Input, Problem> {
         block.result.name = if several { format!("result {}", number + 1) } else { "result".to_owned() };
         // Whether they ran at the same time is not known.
         block.result.group = number;
+        block.estimate_workers();
     }
     let note = "these figures stand without the names, the options and the number of the jobs that they belong to";
-    let notes = vec![Note { text: note.to_owned(), ..Note::default() }];
-    NormalReader { blocks, notes, ..NormalReader::default() }.run(text).map(of_run)
+    let mut notes = vec![Note { text: note.to_owned(), ..Note::default() }];
+    for (number, block) in (0_u32..).zip(&blocks) {
+        let workers = block.result.workers;
+        if block.workers == ResultWorkers::Estimated && workers > 1 {
+            let text = format!("{workers} jobs are estimated, by their samples or the share of each (`per=`)");
+            notes.push(Note { job: Some(block.result.name.clone()), text, result: Some(number) });
+        }
+    }
+    NormalReader { blocks, notes, ..NormalReader::default() }.run(text)
 }
 
 /// Reports whether another kind ran as long as those of a result.
