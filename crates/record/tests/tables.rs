@@ -110,7 +110,7 @@ Average:       dev8-0    100.00    800.00      0.00      8.00      0.50      5.0
 fn sar_that_is_cut_off_counts_as_far_as_it_goes() {
     let cut = &SAR[..SAR.find("10:00:21 AM      dm-0").unwrap() + 30];
     let iostat = counters(cut);
-    assert_eq!((iostat.reports.len(), iostat.notes.len()), (2, 1), "{:?}", iostat.notes);
+    assert_eq!((iostat.reports.len(), iostat.notes.len()), (1, 1), "{:?}", iostat.notes);
 }
 
 /// Values with units, and comments within a table, refused the text.
@@ -888,4 +888,76 @@ fn results_of_fio_without_their_header_precede_the_counters_of_its_device() {
         let run = run("page.md", &text);
         assert!((run.jobs[0].result.iops() / 3535.0 - 1.0).abs() < 0.01, "{run:?}");
     }
+}
+
+const SAR_CUT: &str = "Linux 6.12.46 (h) \t10/31/25 \t_x86_64_\t(2 CPU)\n
+21:15:28          DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util
+21:15:29      nvme0n1     22.00      0.00    244.00      0.00     11.09      0.02      0.91      2.00
+21:15:29      nvme1n1   1059.00      0.00 262688.00      0.00    248.05     16.35     15.44    100.00
+
+21:15:29          DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util
+21:15:30      nvme0n1     20.00      0.00    224.00      0.00     11.20      0.02      0.95      2.00
+21:15:30      nvme1n1   1022.00      0.00 2546";
+
+/// The device whose row was cut off counted as idle in that interval, so that it had half its rate.
+#[test]
+fn an_interval_of_sar_that_is_cut_within_a_row_is_left_out() {
+    let iostat = counters(SAR_CUT);
+    assert_eq!(iostat.reports.len(), 1);
+    assert!(iostat.notes.iter().any(|note| note.contains("cut off within a row")), "{:?}", iostat.notes);
+}
+
+/// Refused, although only the last of several rows that a mail wrapped was cut off.
+#[test]
+fn a_wrapped_row_of_sar_that_is_cut_off_is_left_out() {
+    let text = "00:00:01          DEV       tps     rkB/s     wkB/s   areq-sz\naqu-sz     await     svctm     %util\n\
+                00:05:01       dev7-0      1.74      0.92      6.02      4.00\n0.29    184.17     28.01      4.86\n\
+                00:15:01       dev7-0      4.77      3.35     15.74      4.00\n128.00      0\n";
+    assert_eq!(counters(text).reports.len(), 1);
+}
+
+/// Only the averages since boot were read, and the interval of the other program was lost without a word.
+#[test]
+fn intervals_count_more_than_averages_since_boot_and_what_is_unused_is_named() {
+    let iostat = "$ iostat -x -d 1\nLinux 3.10.0 (h)  01/15/2021  _x86_64_  (4 CPU)\n\nDevice:         rrqm/s   wrqm/s     \
+                  r/s     w/s    rkB/s    wkB/s avgrq-sz avgqu-sz   await r_await w_await  svctm  %util\nsda               \
+                  0.00     0.09    0.07   13.91     6.83    81.26    12.61     0.01    0.93   11.40    0.88   0.38   0.53\n";
+    let sar = "05:44:20 AM       DEV       tps  rd_sec/s  wr_sec/s  avgrq-sz  avgqu-sz     await     svctm     %util\n05:44:21 \
+               AM       sda    863.00  47048.00      0.00     54.52      2.86      3.33      0.16     14.20\n";
+    let read = counters(&format!("{iostat}\n$ sar -dp 1\n{sar}"));
+    assert_eq!((read.format, read.reports[0].devices[0].iops()), (CounterFormat::Sar, 863.0));
+    assert!(read.notes.iter().any(|note| note.contains("figures of iostat")), "{:?}", read.notes);
+    assert!(counters(sar).notes.is_empty());
+}
+
+/// Intervals were taken for a second each, although totals and rates tell how long they were.
+#[test]
+fn totals_and_rates_tell_the_length_of_intervals() {
+    let head = "Device:            tps    kB_read/s    kB_wrtn/s    kB_read    kB_wrtn\n";
+    let rows = "mmcblk1          95.15      3558.20      4072.60      71164      81452\n\
+                mmcblk1         187.70        67.40      7887.80       1348     157756\n";
+    let lengths = |text: &str| counters(text).reports.iter().map(|report| report.seconds).collect::<Vec<_>>();
+    assert_eq!(lengths(&format!("{head}{rows}")), [Some(20.0), Some(20.0)]);
+    // Of too few requests nothing follows.
+    let few = "mmcblk1           0.45         0.20         2.20          4         44\n";
+    assert_eq!(lengths(&format!("{head}{rows}{few}")), [Some(20.0); 3]);
+    assert_eq!(lengths(&format!("{head}mmcblk1  0.05  0.05  0.00  1  0\n")), [None]);
+    // The first one is since boot.
+    let boot = "mmcblk1         214.00     10296.19        69.67     132409000        896000\n";
+    let iostat = counters(&format!("{head}{boot}{rows}"));
+    assert_eq!((iostat.reports[0].since_boot, iostat.intervals().count()), (true, 2));
+}
+
+/// The mean of the reads was shown as that of all requests.
+#[test]
+fn times_that_a_scrape_leaves_out_follow_from_those_of_all_requests() {
+    let metric = |name: &str, value: &str| format!("node_disk_{name}{{device=\"sda\"}} {value}\n");
+    let scrape = metric("read_time_seconds_total", "10.128")
+        + &metric("reads_completed_total", "7567")
+        + &metric("writes_completed_total", "7851");
+    let alone = run("metrics", &scrape);
+    assert_eq!(alone.jobs[0].result.service_mean_ns(), None);
+    assert!(alone.notes.iter().any(|note| note.text.contains("times of its writes are not printed")));
+    let all = run("metrics", &(scrape + &metric("io_time_weighted_seconds_total", "17.712")));
+    assert_eq!(all.jobs[0].result.service_mean_ns().map(|ns| (ns / 1e4).round()), Some(115.0));
 }

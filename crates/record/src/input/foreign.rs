@@ -141,6 +141,11 @@ const PROGRAMS: &[ForeignProgram] = &[
         IOSTAT_REMEDY,
     ),
     ForeignProgram::of(&["i/o per s", "avglat"], "this is from DiskSpd, without the line `total:` of a table", WHOLE),
+    ForeignProgram::of(
+        &["thread", "bytes", "i/os", "i/o per s"],
+        "this is from DiskSpd, without the line `total:` of a table",
+        WHOLE,
+    ),
     ForeignProgram::of(&["run status group"], GROUPS, GROUPS_REMEDY),
     ForeignProgram::of(&["aggrb=", "mint="], GROUPS, GROUPS_REMEDY),
     ForeignProgram::of(&[": bw=", " run=", "msec"], GROUPS, GROUPS_REMEDY),

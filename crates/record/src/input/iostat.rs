@@ -104,7 +104,7 @@ impl Iostat {
 pub struct IostatReport {
     /// Time of the report, as printed; `None` without `-t`.
     pub when: Option<String>,
-    /// Length of the interval in seconds, from the printed times; `None` for the first report and without `-t`.
+    /// Length of the interval in seconds, from the printed times, or totals and rates; `None` if neither tells it.
     pub seconds: Option<f64>,
     /// Whether it is the average since boot, as the first report is without `-y`. If the text before the reports is
     /// missing, it is assumed to be an interval, unless it differs from all others and has no rates of an interval.
@@ -245,7 +245,7 @@ fn set_seconds(reports: &mut [IostatReport]) {
         let now = report.when.as_deref().and_then(columns::second_of_day);
         if let (Some(before), Some(now), false) = (before, now, report.since_boot) {
             let passed = (now - before).rem_euclid(86_400.0);
-            report.seconds = (passed > 0.0).then_some(passed);
+            report.seconds = Some(passed).filter(|passed| *passed > 0.0).or(report.seconds);
         }
         before = now;
     }

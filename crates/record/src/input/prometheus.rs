@@ -117,6 +117,21 @@ impl Scrape {
     }
 }
 
+impl Scrape {
+    /// Computes the times of a kind whose metric was left out, by the time of all kinds.
+    fn complete_times(&mut self) {
+        let has = |name: &str| self.seen.iter().any(|(metric, _)| metric.strip_prefix("node_disk_") == Some(name));
+        let (reads, writes) = (has("read_time_seconds_total"), has("write_time_seconds_total"));
+        if reads == writes || !has("io_time_weighted_seconds_total") {
+            return;
+        }
+        for disk in self.disks.values_mut() {
+            let (known, missing) = if reads { (&disk.read, &mut disk.write) } else { (&disk.write, &mut disk.read) };
+            missing.wait_ms = disk.weighted_ms.saturating_sub(known.wait_ms);
+        }
+    }
+}
+
 fn disks(text: &InputText) -> Result<Input, Problem> {
     // A scrape begins where a metric of a device is repeated.
     let mut scrapes = vec![Scrape::default()];
@@ -135,6 +150,7 @@ fn disks(text: &InputText) -> Result<Input, Problem> {
         }
     }
     scrapes.retain(|scrape| !scrape.disks.is_empty());
+    scrapes.iter_mut().for_each(Scrape::complete_times);
     if scrapes.len() > 1 && scrapes.windows(2).all(|pair| pair[0].now_ns < pair[1].now_ns && pair[0].now_ns.is_some()) {
         let mut series = CounterSeries::default();
         for scrape in &scrapes {

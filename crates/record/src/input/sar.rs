@@ -122,6 +122,11 @@ pub(super) fn read(text: &InputText) -> Result<Vec<Iostat>, Problem> {
     let mut reader = SarReader::default();
     reader.iostat.format = CounterFormat::Sar;
     let last = (0..text.len()).rfind(|&index| !text.line(index).trim().is_empty());
+    // Wrapped rows have two lines.
+    let is_end = |index: usize, reader: &SarReader| {
+        let is_wrapped = reader.head.as_ref().is_some_and(|head| head.wrapped.is_some());
+        Some(index) == last || is_wrapped && Some(index + 1) == last
+    };
     let mut lines = text.lines().enumerate().peekable();
     while let Some((index, line)) = lines.next() {
         let below = lines.peek().map_or("", |(_, below)| *below);
@@ -158,9 +163,7 @@ pub(super) fn read(text: &InputText) -> Result<Vec<Iostat>, Problem> {
                     let first = line.split_whitespace().next().unwrap_or_default();
                     reader.is_titled |= titles.has(line) && !is_average(first);
                 }
-                Err(_) if Some(index) == last && reader.has_rows() => {
-                    reader.iostat.notes.push(CUT_LINE.to_owned());
-                }
+                Err(_) if is_end(index, &reader) && reader.has_rows() => reader.leave_out(line),
                 Err(error) => return Err(error),
             }
         }
@@ -175,6 +178,19 @@ pub(super) fn read(text: &InputText) -> Result<Vec<Iostat>, Problem> {
 impl SarReader {
     fn has_rows(&self) -> bool {
         !self.iostat.reports.is_empty() || !self.averages.is_empty()
+    }
+
+    /// Leaves out a row that is cut off. The interval that it belongs to is not complete, and left out too if there are
+    /// others: its device would seem idle.
+    fn leave_out(&mut self, line: &str) {
+        let when = self.head.as_ref().and_then(|head| head.row(line)).filter(|row| !row.is_average).map(|row| row.when);
+        let is_of_last = when.is_some() && when == self.when;
+        if is_of_last && self.iostat.reports.len() > 1 {
+            self.iostat.reports.pop();
+            self.iostat.notes.push("the last interval is cut off within a row, and left out".to_owned());
+        } else {
+            self.iostat.notes.push(CUT_LINE.to_owned());
+        }
     }
 
     /// Ends an output, if it has rows. The next one may be of the same host.

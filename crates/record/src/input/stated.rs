@@ -128,6 +128,19 @@ pub(super) fn of_disks(tool: &str, disks: impl Iterator<Item = StatedDisk>, note
             above.join(", ")
         ));
     }
+    for disk in &used {
+        let (read, write) = (&disk.counters.read, &disk.counters.write);
+        for (kind, of, other) in [("reads", read, write), ("writes", write, read)] {
+            if of.wait_ms == 0 && of.requests > other.requests / 10 && other.wait_ms > 0 {
+                let times = mean_of(other.requests, other.wait_ms as f64 * 1e6).mean_ns as u64;
+                let times = units::Nanos::new(times);
+                notes.push(format!(
+                    "{}: the times of its {kind} are not printed; the others took {times} each",
+                    disk.name
+                ));
+            }
+        }
+    }
     let job = |(number, disk): (usize, StatedDisk)| {
         let mut job = result(&disk.name, 0, number, &StatedLoad::default());
         let mut set = |kind: DataKind, of: &KindCounters| {

@@ -382,6 +382,10 @@ const KEYS: &str = "min max avg stdev samples per usr sys ctx majf minf short dr
 /// Reports whether a line continues the one before it, which is of fio's normal output.
 pub(super) fn continues(before: &str, line: &str) -> bool {
     let (before, line) = (before.trim(), line.trim());
+    // The unit at the end of the rows of `pg_test_fsync`.
+    if before.ends_with("usecs/") && line == "op" {
+        return true;
+    }
     let Some((key, _)) = line.split_once('=') else { return false };
     let is_of_group = ["READ: ", "WRITE: ", "TRIM: ", "MIXED: "].iter().any(|kind| before.starts_with(kind));
     let is_of_fio = before.starts_with('|')

@@ -67,6 +67,8 @@ struct IostatTableReader<'a> {
     omits_first: bool,
     /// Whether the lines above the first report say whether it is since boot.
     is_first_known: bool,
+    /// Relative error of the length of the current report, which follows from totals and rates.
+    length_error: f64,
 }
 
 /// Reads the outputs of one or several calls.
@@ -88,6 +90,7 @@ pub(in crate::input) fn read(text: &InputText) -> Result<Vec<Iostat>, Problem> {
         is_titled: false,
         omits_first: false,
         is_first_known: false,
+        length_error: f64::INFINITY,
     };
     let last = (0..text.len()).rfind(|&index| !text.line(index).trim().is_empty());
     for index in 0..text.len() {
@@ -265,6 +268,7 @@ impl IostatTableReader<'_> {
             return Err(text.error(index, text.line(index).trim(), what, REMEDY));
         }
         let mut device = IostatDevice { name: words[0].to_owned(), line: line_number(index), ..Default::default() };
+        let length = length(head, values);
         for (position, (name, word)) in head.iter().zip(values).enumerate() {
             let (figure, decimals) = value(text, index, word)?;
             if columns::is_total(name) {
@@ -287,10 +291,15 @@ impl IostatTableReader<'_> {
             self.end_report();
             (self.head, self.has_table) = (head, true);
         }
+        let is_new = self.report.as_ref().is_none_or(|report| report.devices.is_empty());
+        let known_error = if is_new { f64::INFINITY } else { self.length_error };
+        let length = length.filter(|(_, error)| *error < known_error);
+        self.length_error = length.map_or(known_error, |(_, error)| error);
         let report = self.open(index);
         if when.is_some() {
             report.when = when.map(str::to_owned);
         }
+        report.seconds = length.filter(|_| !report.since_boot).map(|(seconds, _)| seconds).or(report.seconds);
         report.devices.push(device);
         Ok(true)
     }
@@ -343,6 +352,28 @@ impl IostatTableReader<'_> {
     }
 }
 
+/// Returns the length of a report in seconds, by a total and its rate (`kB_wrtn` and `kB_wrtn/s`), and its relative error;
+/// `None` if they are too small for that.
+fn length(head: &[String], values: &[&str]) -> Option<(f64, f64)> {
+    /// Greatest error of a length that is used.
+    const ROUGH: f64 = 0.1;
+    let figure = |name: &str| {
+        let at = head.iter().position(|known| known == name)?;
+        number(values.get(at)?).filter(|(value, _)| *value > 0.0)
+    };
+    let totals = head.iter().filter(|name| columns::is_total(name));
+    let of_total = |name: &String| {
+        let ((total, _), (rate, decimals)) = (figure(name)?, figure(&format!("{name}/s"))?);
+        let error = 0.5 / total + 0.5 * 0.1_f64.powi(decimals as i32) / rate;
+        Some((total / rate, error))
+    };
+    let (seconds, error) = totals.filter_map(of_total).min_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let whole = seconds.round();
+    // Intervals are of whole seconds, and timers are late by a little.
+    let is_whole = whole > 0.0 && (seconds - whole).abs() <= (error + 0.01) * whole;
+    (error < ROUGH).then_some((if is_whole { whole } else { seconds }, error))
+}
+
 /// Returns the words of the next line, if all of them may continue a line.
 fn continuation(text: &InputText, index: usize, continues: fn(&str) -> bool) -> Vec<&str> {
     let words: Vec<&str> = text.line(index + 1).split_whitespace().collect();
@@ -368,6 +399,14 @@ fn judge_first(iostat: &mut Iostat) {
     /// Factor by which it differs.
     const APART: f64 = 2.0;
     let Some((first, others)) = iostat.reports.split_first_mut() else { return };
+    /// Factor between the lengths of a report since boot and of an interval.
+    const LONGER: f64 = 10.0;
+    let lengths = first.seconds.zip(others.first().and_then(|next| next.seconds));
+    if lengths.is_some_and(|(first, next)| first > LONGER * next) {
+        first.since_boot = true;
+        first.seconds = None;
+        return;
+    }
     if first.has_rates_of_seconds() {
         return;
     }
