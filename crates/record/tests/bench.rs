@@ -290,7 +290,7 @@ fn benchmarks_of_clusters_and_images_are_read() {
     let old = "Total writes made:      1000\nWrite size:  4194304\nBandwidth (MB/sec):  400\nAverage Latency:  0.16\n";
     assert_eq!(results(&run(old)), [("writes, 4 MiB", [0, 100], 160_000, None)]);
     assert!(
-        refused("Compare file sync methods using one 8kB write:\n  fsync  9.7 ops/sec   146 usecs/\nop\n")
+        refused("Compare file sync methods using one 8kB write:\n  fsync  9.7 ops/\nsec   146 usecs/op\n")
             .contains("pg_test")
     );
     let rbd = "bench  type write io_size 4096 io_threads 16 bytes 1073741824 pattern random\n  SEC       OPS\n\
@@ -483,4 +483,44 @@ fn earlier_forms_of_benchmarks_are_read() {
         read.jobs.iter().map(|job| job.declared.rw.as_str()).collect::<Vec<_>>(),
         ["read", "randwrite", "randread"]
     );
+}
+
+/// "Only the mean is known" stood below deviations, percentiles and maxima.
+#[test]
+fn deviations_and_sums_of_latencies_are_read() {
+    let diskspd = run(DISKSPD);
+    assert!(diskspd.jobs[0].result.read.service.stddev_ns > 0.0);
+    let rados = "Total time run:         10.0\nTotal writes made:      1000\nWrite size:             4096\nBandwidth (MB/sec):     \
+                 0.39\nAverage Latency(s):     0.16\nStddev Latency(s):      0.05\nMax latency(s):         0.9\nMin \
+                 latency(s):         0.01\n";
+    let service = &run(rados).jobs[0].result.write.service;
+    assert_eq!((service.stddev_ns, service.max_ns), (50_000_000.0, 900_000_000));
+    let sysbench = "sysbench 1.0.20\nNumber of threads: 4\nFile operations:\n    reads/s:                      1000.00\n    \
+                    writes/s:                     0.00\nGeneral statistics:\n    total time:                          \
+                    10.0s\n    total number of events:              10000\nLatency (ms):\n         min:  0.00\n         avg:  \
+                    0.11\n         max:  16.29\n         95th percentile:  1.23\n         sum:  1149.0\n";
+    let service = &run(sysbench).jobs[0].result.read.service;
+    assert_eq!((service.mean_ns.round(), service.max_ns), (114_900.0, 16_290_000));
+}
+
+/// Writes counted as reads, although the command says that all of them were.
+#[test]
+fn the_command_of_diskspd_tells_the_share_of_writes() {
+    let table = &DISKSPD[DISKSPD.find("Total IO").unwrap()..DISKSPD.find("Read IO").unwrap()];
+    let read = run(&format!("diskspd.exe -b256K -t1 -w100 -W5 -o64 -r -d600 #2\n\n{table}"));
+    assert_eq!(read.jobs[0].result.read.ios, 0);
+    assert!(
+        read.jobs[0].result.write.ios > 0 && read.jobs[0].declared.rw == "randwrite",
+        "{:?}",
+        read.jobs[0].declared.rw
+    );
+}
+
+/// Refused: a mail had wrapped the unit of each row.
+#[test]
+fn wrapped_rows_of_pg_test_fsync_are_read() {
+    let text = "5 seconds per test\n\nCompare file sync methods using one 8kB write:\n          fdatasync                                   \
+                6845.727 ops/sec           146 usecs/\nop\n          fsync                                       3685.769 \
+                ops/sec           271 usecs/\nop\n";
+    assert_eq!(syncs(&run(text)).len(), 2);
 }

@@ -124,6 +124,8 @@ struct BenchResult {
     seconds: Option<f64>,
     /// Operations of all kinds, of which the mean latency is.
     events: f64,
+    /// Sum of the latencies of all of them, which has more digits than their mean.
+    sum_s: f64,
     /// Rate at which requests were issued, if they were not issued back to back.
     pace: Option<f64>,
     pace_bytes_per_second: f64,
@@ -284,6 +286,9 @@ impl BenchResult {
 
     /// Distributes what is known of all kinds together.
     fn share_latency(&mut self, notes: &mut Vec<String>) {
+        if self.events > 0.0 && self.sum_s > 0.0 && self.of(BenchKind::All).mean_s > 0.0 {
+            self.of_mut(BenchKind::All).mean_s = self.sum_s / self.events;
+        }
         let all = self.of(BenchKind::All).clone();
         let rate = |result: &Self| result.of(BenchKind::Read).iops + result.of(BenchKind::Write).iops;
         if rate(self) == 0.0 && (all.iops > 0.0 || all.bytes_per_second > 0.0) {
@@ -423,6 +428,8 @@ impl BenchResult {
             "order" => self.is_random = Some(is_random(text)?),
             "random" => self.is_random = Some(true),
             "share" => self.read_share = Some(number()?),
+            "writes" => self.read_share = Some(1.0 - number()?.clamp(0.0, 1.0)),
+            "sum" => self.sum_s = number()?,
             "seconds" => self.seconds = Some(number()?),
             "events" => self.events = number()?,
             "pace" => self.pace = Some(number()?),
