@@ -218,6 +218,7 @@ fn figures(seen: &Observation) -> Vec<Evidence> {
         (Quantity::LatencyMean, seen.latency_ns),
         (Quantity::InFlightAchieved, seen.in_flight.or_else(|| seen.implied_in_flight())),
         (Quantity::InFlightPossible, seen.depth),
+        (Quantity::SyncsInFlight, seen.syncs_in_flight),
         (Quantity::BusyShare, seen.busy),
         (Quantity::SyncMean, seen.sync_mean_ns),
         (Quantity::SyncP99, seen.sync_p99_ns),

@@ -2,7 +2,7 @@
 
 use record::{
     Claim, Claimed, ClaimedKind, CounterFormat, DataKind, Declared, EtcdSyncs, Iostat, IostatCpu, IostatDevice,
-    IostatKind, IostatReport, JobResult, Measured, Mixed, Run, UnifiedKinds,
+    IostatKind, IostatReport, JobResult, LatencyStats, Measured, Mixed, Run, UnifiedKinds,
 };
 use serde::{Deserialize, Serialize};
 
@@ -125,8 +125,14 @@ pub struct Observation {
     pub spread: bool,
     /// Coefficient of variation of the times of operations.
     pub variation: Option<f64>,
+    /// Difference of the 95th and the 5th percentile of these times over their median.
+    pub middle_spread: Option<f64>,
+    /// Whether names of devices are those of flash memory.
+    pub flash: bool,
     /// Mean time of a sync in nanoseconds.
     pub sync_mean_ns: Option<KnownFigure>,
+    /// Mean number of syncs between operations that took the place of one in the queue.
+    pub syncs_in_flight: Option<KnownFigure>,
     /// The 99th percentile of the times of syncs in nanoseconds.
     pub sync_p99_ns: Option<KnownFigure>,
     /// What etcd does with these syncs, if it made them.
@@ -209,9 +215,14 @@ impl Observation {
             median_ns: main(result).with_percentiles().percentile_ns(50.0).and_then(|ns| counted(ns as f64)),
             spread: result.kinds().any(|(_, kind)| {
                 let service = kind.with_percentiles();
-                service.stddev_ns > 0.0 || !service.quoted.is_empty() || !service.buckets.is_empty()
+                service.max_ns as f64 > service.mean_ns
+                    || service.stddev_ns > 0.0
+                    || !service.quoted.is_empty()
+                    || !service.buckets.is_empty()
             }),
             variation: main(result).with_percentiles().variation(),
+            middle_spread: middle_spread(main(result).with_percentiles()),
+            flash: run.disks.iter().any(|disk| is_flash(&disk.name)),
             depth: declared
                 .in_flight_possible
                 .map(|depth| KnownFigure::exact(depth as f64, EvidenceSource::of_depth(declared))),
@@ -223,6 +234,7 @@ impl Observation {
                 false => all(|one| one.rw.starts_with("rand")),
             },
             sync_mean_ns: counted(result.sync.mean_ns),
+            syncs_in_flight: syncs_in_flight(declared, result),
             sync_p99_ns: result.sync.percentile_ns(99.0).and_then(|ns| counted(ns as f64)),
             etcd: EtcdSyncs::of_histogram(&job.name).filter(|_| run.is_of_other_program()),
             seconds: (!job.untimed).then(|| result.elapsed_ns() as f64 / 1e9),
@@ -281,6 +293,7 @@ impl Observation {
             cpus: iostat.cpus.map(|cpus| KnownFigure::exact(f64::from(cpus), source)),
             seconds,
             device: true,
+            flash: is_flash(name),
             active: active(&course),
             paces: match since_boot {
                 true => Vec::new(),
@@ -444,7 +457,7 @@ fn is_closed(declared: &Declared, result: &Measured) -> bool {
     if result.sync.sum_ns() > 0.1 * result.runtime_ns as f64 {
         return false;
     }
-    if !declared.header_only {
+    if !declared.header_only || declared.thinktime_ns > 0 {
         return !declared.is_paced() && declared.thinktime_ns == 0;
     }
     let full = result
@@ -619,6 +632,28 @@ fn main(result: &Measured) -> &record::DirectionResult {
     DataKind::ALL.map(|kind| result.kind(kind)).into_iter().max_by_key(|kind| kind.ios).unwrap_or(&result.read)
 }
 
+/// Returns the mean number of syncs in the places of the queue, if they are worth a mention.
+fn syncs_in_flight(declared: &Declared, result: &Measured) -> Option<KnownFigure> {
+    /// Fraction of the places.
+    const SOME: f64 = 0.01;
+    let possible = declared.in_flight_possible.filter(|_| result.ios() > 0)? as f64;
+    let syncs = result.sync.sum_ns() / result.elapsed_ns().max(1) as f64;
+    (syncs > SOME * possible).then(|| KnownFigure::exact(syncs, EvidenceSource::LittlesLaw))
+}
+
+/// Returns the difference of the 95th and the 5th percentile over the median.
+fn middle_spread(latency: &LatencyStats) -> Option<f64> {
+    let at = |percent| latency.percentile_ns(percent).map(|ns| ns as f64);
+    Some((at(95.0)? - at(5.0)?) / at(50.0)?.max(1.0))
+}
+
+/// Reports whether a device has no moving parts, by its name.
+fn is_flash(name: &str) -> bool {
+    const NAMES: [&str; 5] = ["nvme", "mmcblk", "pmem", "zram", "ram"];
+    let name = name.rsplit(['/', ':']).next().unwrap_or(name);
+    NAMES.iter().any(|flash| name.starts_with(flash))
+}
+
 /// Returns the block size, if all operations have the same.
 fn block_bytes(declared: &Declared, result: &Measured) -> Option<KnownFigure> {
     let used: Vec<_> =
@@ -633,8 +668,11 @@ fn has_one_size(declared: &Declared) -> bool {
     declared.mixed.windows(2).all(|pair| pair[0].block_sizes == pair[1].block_sizes)
 }
 
-/// Returns the mean total latency, or else the mean service time.
+/// Returns the mean total latency, or else the mean service time; `None` without that of all kinds.
 fn latency_ns(result: &Measured) -> Option<f64> {
+    if result.timed_alone().is_some() {
+        return None;
+    }
     let mean = |of: fn(&record::DirectionResult) -> &record::LatencyStats| {
         let count = result.kinds().map(|(_, kind)| of(kind).count).fold(0, u64::saturating_add);
         let sum: f64 = result.kinds().map(|(_, kind)| of(kind).sum_ns()).sum();

@@ -697,3 +697,122 @@ fn sums_that_the_rate_bears_out_were_not_edited() {
     };
     assert!(disagrees(0.0, 0.8) && !disagrees(1024.0, 0.8) && disagrees(1024.0, 8.0));
 }
+
+/// The mean of the reads was multiplied by the rate of both kinds.
+#[test]
+fn latencies_of_one_kind_are_not_those_of_all() {
+    let mut run = queue_full(16, 1_000_000);
+    run.jobs[0].result.write =
+        DirectionResult { ios: 10_000, bytes: 40_960_000, runtime_ns: 30 * SECOND_NS, ..Default::default() };
+    let seen = Observation::of(&run, &run.jobs[0]);
+    assert_eq!((seen.latency_ns, seen.implied_in_flight()), (None, None));
+    let headline = verdict(&run).headline;
+    assert_eq!((headline.code, headline.subject.as_deref()), (Code::LimitUnknown, Some("read")));
+    assert!((headline.value(Quantity::InFlightAchieved).unwrap() - 16.0).abs() < 0.01);
+    // A few operations without a time change nothing.
+    run.jobs[0].result.write.ios = 100;
+    assert_eq!(verdict(&run).headline.code, Code::QueueFull);
+}
+
+/// Operations seemed to keep hardly any of the queue, and the limit was said to be the device or the depth.
+#[test]
+fn syncs_that_fill_the_queue_are_part_of_it() {
+    let mut run = queue_full(4, 1_000_000);
+    let result = &mut run.jobs[0].result;
+    result.sync = latency(result.read.ios, 9_000_000, 0);
+    (result.read.ios, result.sync.count) = (result.read.ios / 10, result.sync.count / 10);
+    result.read.service.count = result.read.ios;
+    let headline = verdict(&run).headline;
+    assert_eq!(headline.code, Code::QueueFull);
+    assert!((headline.value(Quantity::SyncsInFlight).unwrap() - 3.6).abs() < 0.01, "{headline:?}");
+    let seen = Observation::of(&run, &run.jobs[0]);
+    assert!((seen.syncs_in_flight.unwrap().value() - 3.6).abs() < 0.01);
+}
+
+/// "The device was not saturated" stood where nothing showed it.
+#[test]
+fn a_queue_that_is_not_full_does_not_prove_an_idle_device() {
+    let with = |change: &dyn Fn(&mut Run)| {
+        let mut run = queue_full(16, 1_000_000);
+        (run.jobs[0].declared.iodepth_effective, run.jobs[0].declared.in_flight_possible) = (32, Some(32));
+        run.tool.name = "fio".to_owned();
+        change(&mut run);
+        let found = verdict(&run).headline;
+        assert_eq!(found.code, Code::QueueNotFilled);
+        found
+    };
+    let plain = with(&|_| {});
+    let quantities = [Quantity::BusyShare, Quantity::Operations, Quantity::SubmissionShare];
+    assert!(quantities.iter().all(|quantity| plain.value(*quantity).is_none()) && plain.subject.is_none());
+    let busy =
+        with(&|run| run.disks = vec![DiskUse { name: "sda".to_owned(), util_percent: 96.0, ..DiskUse::default() }]);
+    assert_eq!(busy.value(Quantity::BusyShare), Some(0.96));
+    let cached = with(&|run| run.jobs[0].declared.direct = false);
+    assert_eq!((cached.subject.as_deref(), cached.remedy), (Some("page cache"), None));
+    let waited = with(&|run| run.jobs[0].result.read.submission = latency(480_000, 60_000, 0));
+    assert!(waited.value(Quantity::SubmissionShare).is_some() && waited.remedy.is_none());
+    let few = with(&|run| {
+        let read = &mut run.jobs[0].result.read;
+        (read.ios, read.service) = (60, latency(60, 8 * SECOND_NS, 0));
+    });
+    assert_eq!(few.value(Quantity::Operations), Some(60.0));
+}
+
+/// Operations that waited for the others of their batch were said to wait for the device.
+#[test]
+fn waits_within_batches_are_no_waits_for_the_device() {
+    let mut run = queue_full(16, 1_000_000);
+    run.tool.name = "fio".to_owned();
+    run.jobs[0].result.read.submission = latency(480_000, 984_000, 0);
+    assert!(finding(&run, Code::EngineNotAsynchronous).is_none(), "15 seconds per second overlap");
+    run.jobs[0].result.read.submission = latency(480_000, 60_000, 0);
+    assert!(finding(&run, Code::EngineNotAsynchronous).is_some());
+    run.jobs[0].result.submit.counts = [0, 0, 0, 0, 100, 0, 0];
+    run.jobs[0].result.submit.total = 100;
+    assert!(finding(&run, Code::EngineNotAsynchronous).is_none(), "of batches of 17 or more");
+}
+
+/// The times of a memory card, and times without a spread, were those of a drive that seeks.
+#[test]
+fn devices_without_moving_parts_are_no_drives() {
+    let mut run = queue_full(1, 5_000_000);
+    let is_drive = |run: &Run| {
+        let found = explain_job(run, 0, &Observation::of(run, &run.jobs[0]), None).findings;
+        found.iter().any(|finding| finding.code == Code::MechanicalDisk)
+    };
+    run.jobs[0].result.read.service.buckets = Vec::new();
+    run.jobs[0].result.read.service.quoted = vec![(5.0, 2_000_000), (50.0, 5_000_000), (95.0, 9_000_000)];
+    assert!(is_drive(&run));
+    run.disks = vec![DiskUse { name: "mmcblk0".to_owned(), ..DiskUse::default() }];
+    assert!(!is_drive(&run));
+    run.disks.clear();
+    run.jobs[0].result.read.service.quoted = vec![(5.0, 4_800_000), (50.0, 5_000_000), (95.0, 5_300_000)];
+    assert!(!is_drive(&run), "a rotation alone varies more");
+}
+
+/// The counters of one of several disks, and those of all clones, stood beside the depth of one job.
+#[test]
+fn the_limit_of_a_device_is_of_all_its_load() {
+    let mut run = queue_full(32, 1_000_000);
+    run.tool.name = "fio".to_owned();
+    let ios = run.jobs[0].result.read.ios;
+    run.jobs[0].result.read.submission = latency(ios, 1_000_000 / 32, 0);
+    let disk = |name: &str, in_flight: u64| DiskUse {
+        name: name.to_owned(),
+        read_ios: ios,
+        read_ticks_ms: in_flight * 30_000,
+        ..DiskUse::default()
+    };
+    run.disks = vec![disk("dm-0", 30), disk("nvme0n1", 30)];
+    let one = finding(&run, Code::DeviceBound).unwrap();
+    assert_eq!((one.subject.as_deref(), one.value(Quantity::InFlightAchieved)), (Some("nvme0n1"), Some(30.0)));
+    run.disks = vec![disk("md0", 0), disk("sda", 15), disk("sdb", 15)];
+    assert!(finding(&run, Code::DeviceBound).is_none(), "the queue of which disk was full is not known");
+    let several = finding(&run, Code::EngineNotAsynchronous).unwrap();
+    assert_eq!((several.subject.as_deref(), several.remedy), (Some("2 disks"), None));
+    // Two clones.
+    run.disks = vec![disk("sda", 60)];
+    run.jobs.push(run.jobs[0].clone());
+    let clones = finding(&run, Code::DeviceBound).unwrap();
+    assert_eq!(clones.value(Quantity::InFlightAsked), Some(64.0));
+}

@@ -131,6 +131,7 @@ fn glance(explanation: &Explanation, share: f64) -> String {
         (Some(mean), None) => Some(format!("syncs of {}", time(mean))),
         (None, p99) => p99.map(|p99| format!("syncs with a p99 of {}", time(p99))),
     };
+    let in_syncs = rate(Quantity::SyncsInFlight).map(|value| format!("{} in syncs", significant(value, 3)));
     let parts = [
         rate(Quantity::Iops).map(|value| format!("{} IOPS", count(value))),
         rate(Quantity::BytesPerSecondTold).map(|value| format!("{}/s", Bytes::new(value as u64))),
@@ -138,6 +139,7 @@ fn glance(explanation: &Explanation, share: f64) -> String {
             .filter(|_| share == 1.0)
             .map(|value| format!("{} each", Nanos::new(value.round() as u64))),
         in_flight,
+        in_syncs,
         rate(Quantity::BusyShare).map(|value| format!("busy for {} of the time", percent(value))),
         syncs,
     ];

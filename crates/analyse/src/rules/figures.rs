@@ -222,10 +222,14 @@ pub(super) fn mechanical(seen: &Observation) -> Option<Finding> {
     /// Time per operation: 3 ms on a drive of 15,000 rpm that sorts its queue, 18 ms on one of 5,400 rpm.
     const ONE_NS: std::ops::RangeInclusive<f64> = 3e6..=2e7;
     const BLOCK_MAX: f64 = 65_536.0;
+    /// Least spread of the times of most operations: a rotation alone varies more.
+    const SPREAD: f64 = 0.25;
     let (iops, latency) = (seen.iops?, seen.latency_ns?);
     let small = seen.block_bytes.is_none_or(|block| block.value() <= BLOCK_MAX);
     // Seeks differ, but not as much as stalls of flash or requests of which a cache serves a part.
-    let uneven = seen.variation.is_none_or(|variation| (0.2..=1.5).contains(&variation));
+    let uneven = seen.variation.is_none_or(|variation| (0.2..=1.5).contains(&variation))
+        && seen.middle_spread.is_none_or(|spread| spread >= SPREAD)
+        && !seen.flash;
     let alone = 1e9 / iops.value().max(1e-9);
     let saturated = seen.in_flight().is_some_and(|in_flight| in_flight.value() >= 0.8);
     let like_a_drive = seen.random == Some(true) && small && uneven && saturated && ONE_NS.contains(&alone);

@@ -3,7 +3,7 @@
 use crate::facts::Facts;
 use crate::rules::{deeper, model, pace};
 use crate::{Code, EvidenceSource, Finding, Quantity, Remedy, Severity};
-use record::{DataKind, JobResult, Throttle};
+use record::{DataKind, DiskUse, JobResult, Throttle};
 
 /// Fraction of the depth from which a queue counts as full; the rest is the time between completion and next
 /// submission.
@@ -40,20 +40,29 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
     const ALL: f64 = 0.8;
     /// Operations that a worker has at the device from which it does not wait for each of them.
     const QUEUED: f64 = 2.0;
+    /// Fraction of its time that a worker cannot spend on calls that follow each other; the rest is rounding.
+    const OVERLAPPING: f64 = 1.05;
     let (declared, result) = (facts.declared(), facts.result());
     let submitting: f64 = result.kinds().map(|(_, kind)| kind.submission.sum_ns()).sum();
-    // Operations that are submitted together wait together, and each counts the whole wait.
-    let calls = if facts.run.tool.name == "fio" { 0 } else { result.submit.total };
-    let batch = if calls == 0 { 1.0 } else { (result.ios() as f64 / calls as f64).max(1.0) };
-    let fraction = if result.runtime_ns == 0 { 0.0 } else { submitting / batch / result.runtime_ns as f64 }.min(1.0);
+    let fraction = if result.runtime_ns == 0 { 0.0 } else { submitting / batch(facts) / result.runtime_ns as f64 };
+    // Times that add up to more than all overlap: operations waited until the others of their batch were ready.
+    if fraction > OVERLAPPING {
+        return None;
+    }
+    let fraction = fraction.min(1.0);
     // A CPU that was busy all that time did not wait.
     let waits = fraction >= ALL && result.cpu_share() < fraction - 0.2;
     (declared.queues && declared.iodepth_effective > 1 && facts.has_device() && waits).then(|| {
-        if let Some(in_flight) =
-            at_device(facts).filter(|at_device| *at_device >= QUEUED * f64::from(facts.job.workers))
-        {
-            return Finding::new(Code::DeviceBound, Severity::Info)
-                .with(Quantity::InFlightAsked, facts.asked(), facts.depth_source())
+        let at_device = at_device(facts).filter(|at_device| at_device.in_flight >= QUEUED * at_device.workers);
+        if let Some(AtDevice { name, in_flight, asked, disks, .. }) = at_device {
+            // The queue of none of several disks below one device is known to be full.
+            let (code, severity) = match disks {
+                1 => (Code::DeviceBound, Severity::Info),
+                _ => (Code::EngineNotAsynchronous, Severity::Warning),
+            };
+            return Finding::new(code, severity)
+                .about(&name)
+                .with(Quantity::InFlightAsked, asked, facts.depth_source())
                 .with(Quantity::InFlightAchieved, in_flight, EvidenceSource::DiskCounters)
                 .with(Quantity::SubmissionShare, fraction, EvidenceSource::Counters);
         }
@@ -72,14 +81,54 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
     })
 }
 
-/// Returns the mean number of operations that the busiest device had in flight, by its counters; `None` where they are of
-/// jobs that ran one after the other.
-fn at_device(facts: Facts<'_>) -> Option<f64> {
+/// Returns the mean number of operations that are submitted together: they wait together, and each counts the whole wait.
+fn batch(facts: Facts<'_>) -> f64 {
+    /// Least number in each class of fio's `submit`, which has percentages of calls.
+    const LEAST: [f64; 7] = [0.0, 1.0, 5.0, 9.0, 17.0, 33.0, 65.0];
+    let (result, calls) = (facts.result(), facts.result().submit.total);
+    if facts.run.tool.name != "fio" {
+        return if calls == 0 { 1.0 } else { (result.ios() as f64 / calls as f64).max(1.0) };
+    }
+    let percent = result.submit.percent();
+    let all: f64 = percent.iter().skip(1).sum();
+    let mean = percent.iter().zip(LEAST).map(|(percent, least)| percent * least).sum::<f64>() / all.max(1.0);
+    mean.max(1.0)
+}
+
+/// What the counters of devices tell of a run.
+struct AtDevice {
+    /// Name of the device, or the number of devices.
+    name: String,
+    disks: usize,
+    in_flight: f64,
+    /// Operations that all jobs of the run ask for together, whose requests the counters count.
+    asked: Option<f64>,
+    workers: f64,
+}
+
+/// Returns the mean number of operations that the devices had in flight, by their counters; `None` where they are of jobs
+/// that ran one after the other.
+fn at_device(facts: Facts<'_>) -> Option<AtDevice> {
+    /// Fraction of the operations of the busiest disk from which another one has a part of the load.
+    const PART: f64 = 0.1;
     let run = facts.run;
     let elapsed_ns = run.jobs.iter().map(|job| job.result.elapsed_ns()).max().filter(|ns| *ns > 0)?;
-    let ticks_ms = run.disks.iter().map(|disk| disk.read_ticks_ms + disk.write_ticks_ms).max()?;
+    let ticks_ms = |disk: &DiskUse| disk.read_ticks_ms + disk.write_ticks_ms;
+    let busiest = run.disks.iter().max_by_key(|disk| ticks_ms(disk))?;
+    let is_part = |disk: &&DiskUse| ticks_ms(disk) as f64 > PART * ticks_ms(busiest) as f64;
+    let lies_on_others = |disk: &DiskUse| ["dm-", "md"].iter().any(|name| disk.name.starts_with(name));
+    let disks: Vec<&DiskUse> = run.disks.iter().filter(|disk| !lies_on_others(disk)).filter(is_part).collect();
+    let disks = if disks.is_empty() { vec![busiest] } else { disks };
     let together = run.jobs.iter().all(|job| job.group == facts.job.group);
-    together.then(|| ticks_ms as f64 * 1e6 / elapsed_ns as f64)
+    let sum_ms: u64 = disks.iter().map(|disk| ticks_ms(disk)).sum();
+    let asked: Option<u64> = run.jobs.iter().map(|job| job.declared.in_flight_asked).sum();
+    together.then(|| AtDevice {
+        name: if disks.len() == 1 { disks[0].name.clone() } else { format!("{} disks", disks.len()) },
+        disks: disks.len(),
+        in_flight: sum_ms as f64 * 1e6 / elapsed_ns as f64,
+        asked: asked.map(|asked| asked as f64),
+        workers: run.jobs.iter().map(|job| f64::from(job.workers)).sum(),
+    })
 }
 
 /// Returns what limited the run. There is always an answer, even if only that the limit is unknown.
@@ -105,6 +154,13 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
     }
     if let Some(finding) = rate {
         return limit_of_replay(facts, &finding).unwrap_or(finding);
+    }
+    if let Some(kind) = result.timed_alone() {
+        let served = result.kind(kind).served();
+        return Finding::new(Code::LimitUnknown, Severity::Info)
+            .about(kind.name())
+            .with(Quantity::InFlightAchieved, result.in_flight_known(), EvidenceSource::LittlesLaw)
+            .with(Quantity::ServiceMean, served.mean_ns, EvidenceSource::Counters);
     }
     let Some(in_flight) = result.in_flight() else {
         // An engine without a device completes in no time at all, which is a known limit.
@@ -180,6 +236,9 @@ fn limit_of_replay(facts: Facts<'_>, rate: &Finding) -> Option<Finding> {
     (finding.code != Code::ModelNotReached).then(|| little(facts, finding))
 }
 
+/// Syncs in flight that are worth a mention, as a fraction of the other operations.
+const SYNCS_COUNT: f64 = 0.1;
+
 /// Checks for a queue that is full if submission time counts. At depth one the next operation waits for that too.
 fn submitting(facts: Facts<'_>) -> Option<Finding> {
     let (result, possible) = (facts.result(), facts.possible()?);
@@ -247,8 +306,6 @@ fn cpu_bound(facts: Facts<'_>) -> Finding {
 fn not_filled(facts: Facts<'_>) -> Finding {
     /// Fraction of the workers that were active on average, below which their end explains an empty queue.
     const ALL_ACTIVE: f64 = 0.9;
-    /// Syncs in flight that are worth a mention, as a fraction of the other operations.
-    const MANY_SYNCS: f64 = 0.1;
     let (active, workers) = (facts.result().active_workers(), f64::from(facts.job.workers));
     if facts.result().runtime_ns > 0 && active < ALL_ACTIVE * workers {
         return Finding::new(Code::QueueNotFilled, Severity::Advice)
@@ -262,21 +319,54 @@ fn not_filled(facts: Facts<'_>) -> Finding {
     // Syncs keep operations waiting, which is the job's way of work and not a fault of the generator.
     let (result, achieved) = (facts.result(), facts.result().in_flight());
     let syncs = result.occupied().zip(achieved).map(|(occupied, achieved)| occupied - achieved);
-    let syncs = syncs.filter(|syncs| *syncs > MANY_SYNCS * achieved.unwrap_or(0.0));
+    let syncs = syncs.filter(|syncs| *syncs > SYNCS_COUNT * achieved.unwrap_or(0.0));
     // Syncs whose times the output does not tell wait in the places that no operation has.
     let declared = facts.declared();
-    let is_unprinted = declared.syncs && declared.header_only && result.sync.count == 0 && result.sync.mean_ns == 0.0;
+    let is_periodic = declared.syncs && !declared.only_final_syncs;
+    let is_unprinted = is_periodic && declared.header_only && result.sync.count == 0 && result.sync.mean_ns == 0.0;
     let unprinted = facts.possible().zip(achieved).filter(|_| is_unprinted);
     let syncs = syncs.or_else(|| unprinted.map(|(possible, achieved)| possible - achieved));
     let waits = idle.is_some() || syncs.is_some() || facts.job.replay.is_some();
-    let remedy = if waits { None } else { facts.more_workers() };
-    Finding::new(Code::QueueNotFilled, Severity::Advice)
+    let doubt = if waits { None } else { may_be_saturated(facts) };
+    let is_busy = doubt.as_ref().is_some_and(|doubt| doubt.value(Quantity::BusyShare).is_some());
+    let remedy = if waits || doubt.is_some() && !is_busy { None } else { facts.more_workers() };
+    doubt
+        .unwrap_or_else(|| Finding::new(Code::QueueNotFilled, Severity::Advice))
         .with(Quantity::Thinktime, idle, EvidenceSource::Job)
         .with(Quantity::ThinktimeBlocks, idle.and(blocks), EvidenceSource::Job)
         .with(Quantity::SyncsInFlight, syncs, EvidenceSource::LittlesLaw)
         .with(Quantity::SyncMean, syncs.map(|_| result.sync.mean_ns).filter(|ns| *ns > 0.0), EvidenceSource::Counters)
         .with(Quantity::CpuShare, facts.cpu_share(), EvidenceSource::ProcessorTime)
         .remedy(remedy.map(|numjobs| Remedy::AddWorkers { numjobs }))
+}
+
+/// Returns why the device may have been saturated although the queue was not kept full, as the begin of the finding that says
+/// so.
+fn may_be_saturated(facts: Facts<'_>) -> Option<Finding> {
+    /// Fraction of the time for which a device had requests, from which it may have been at its limit.
+    const BUSY: f64 = 0.9;
+    /// Times below those of devices, in nanoseconds.
+    const CACHE_NS: f64 = 10_000.0;
+    /// Operations, as a multiple of those that the queue holds, up to which it is not full for most of them.
+    const FEW: f64 = 2.0;
+    let (result, declared, run) = (facts.result(), facts.declared(), facts.run);
+    let finding = || Finding::new(Code::QueueNotFilled, Severity::Advice);
+    let is_few = facts.possible().is_some_and(|possible| (result.ios() as f64) < FEW * possible);
+    if is_few {
+        return Some(finding().with(Quantity::Operations, result.ios() as f64, EvidenceSource::Counters));
+    }
+    if let Some(waited) = waits_at_submission(facts) {
+        let fraction = waited.value(Quantity::SubmissionShare);
+        return Some(finding().with(Quantity::SubmissionShare, fraction, EvidenceSource::Counters));
+    }
+    let is_fast = result.service_mean_ns().is_some_and(|mean| mean < CACHE_NS);
+    let is_cached = declared.known_direct() == Some(false) || declared.known_direct().is_none() && is_fast;
+    if is_cached && declared.device && run.model.is_none() {
+        return Some(finding().about("page cache"));
+    }
+    let busiest = run.disks.iter().map(|disk| disk.util_percent / 100.0).fold(0.0, f64::max);
+    let is_busy = run.tool.name == "fio" && busiest >= BUSY;
+    is_busy.then(|| finding().with(Quantity::BusyShare, busiest.min(1.0), EvidenceSource::DiskCounters))
 }
 
 /// Gain by twice the depth from which the depth was the limit.
@@ -342,6 +432,15 @@ fn full(facts: Facts<'_>) -> Finding {
     } else {
         Finding::new(Code::QueueFull, Severity::Info).remedy(twice)
     };
+    let (syncs, elapsed_ns) = (&facts.result().sync, facts.result().elapsed_ns().max(1) as f64);
+    let waiting = Some(syncs.sum_ns() / elapsed_ns)
+        .filter(|syncs| *syncs > SYNCS_COUNT * facts.result().in_flight().unwrap_or(0.0));
+    let waiting = waiting.filter(|_| matches!(finding.code, Code::QueueFull | Code::DeviceFlat));
+    let finding = finding.with(Quantity::SyncsInFlight, waiting, EvidenceSource::LittlesLaw).with(
+        Quantity::SyncMean,
+        waiting.map(|_| syncs.mean_ns),
+        EvidenceSource::Counters,
+    );
     let finding = finding.with(Quantity::ServiceVariation, service, EvidenceSource::Counters);
     finding.with(Quantity::IntervalVariation, intervals, EvidenceSource::Intervals)
 }

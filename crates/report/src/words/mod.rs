@@ -321,6 +321,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::BelowExpectation => volume::below(finding, figures),
         Code::UnwrittenBlocks => volume::unwritten(figures),
         Code::CpusShort => volume::cpus(figures),
+        Code::LimitUnknown if finding.subject.is_some() => run::one_kind_timed(finding, figures),
         Code::LimitUnknown if figures.has(Quantity::UnlikeJobs) => run::unlike_jobs(figures),
         Code::LimitUnknown if figures.has(Quantity::InFlightPossible) => {
             "More was in flight than the depth allows, so what limited the run cannot be determined.".to_owned()
@@ -332,7 +333,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::LimitUnknown if about.untimed => {
             "The rate and the latency of operations are not both known, so the limit cannot be determined.".to_owned()
         }
-        Code::LimitUnknown => "Latencies were not recorded, so the limit of the run cannot be determined.".to_owned(),
+        Code::LimitUnknown => "The latencies are not known, so the limit of the run cannot be determined.".to_owned(),
     }
 }
 

@@ -118,13 +118,16 @@ pub(super) fn not_asynchronous(figures: &SentenceFigures<'_>, engine: &str) -> S
             Some(Remedy::Direct | Remedy::DirectUnlessGiven) => "as it does through the page cache",
             _ => "as it does where the queue of the device (`nr_requests`) is shorter, or the file system waits",
         };
+        let disks = figures.0.subject.as_ref().map_or_else(String::new, |disks| {
+            format!(" {disks} had {} in flight by their counters.", figures.in_flight(Quantity::InFlightAchieved))
+        });
         let lead = match figures.has(Quantity::InFlightAsked) {
             true => format!("iodepth asks for {asked} operations in flight, but {engine} spent"),
             false => format!("Of its time, {engine} spent"),
         };
         let share = figures.share(Quantity::SubmissionShare);
         let of = if figures.has(Quantity::InFlightAsked) { " of its time" } else { "" };
-        return format!("{lead} {share}{of} in submission: each submission waited for the device, {cause}.");
+        return format!("{lead} {share}{of} in submission: each submission waited for the device, {cause}.{disks}");
     }
     if figures.has(Quantity::InFlightPossible) {
         return format!(
@@ -373,6 +376,19 @@ pub(super) fn depth_unknown(figures: &SentenceFigures<'_>) -> String {
     )
 }
 
+/// Names the only kind whose latencies are known.
+pub(super) fn one_kind_timed(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
+    let in_flight = figures.clause(Quantity::InFlightAchieved, || {
+        format!(", and {} of them in flight", figures.in_flight(Quantity::InFlightAchieved))
+    });
+    format!(
+        "Only the latencies of {}s are known: {} on average{in_flight}. Without those of the other operations, what \
+         limited the run cannot be determined.",
+        finding.subject.as_deref().unwrap_or_default(),
+        figures.time(Quantity::ServiceMean),
+    )
+}
+
 pub(super) fn queue_not_filled(figures: &SentenceFigures<'_>) -> String {
     if figures.has(Quantity::ActiveWorkers) {
         return format!(
@@ -399,6 +415,18 @@ pub(super) fn queue_not_filled(figures: &SentenceFigures<'_>) -> String {
             "Operations waited for syncs: {} more in flight, {} each. A run without `fsync` shows what the device can do.",
             figures.in_flight(Quantity::SyncsInFlight),
             figures.time(Quantity::SyncMean)
+        )
+    } else if figures.has(Quantity::Operations) {
+        format!("All {} together do not fill it for long.", operations(figures))
+    } else if figures.has(Quantity::SubmissionShare) {
+        "Operations waited in submission instead, which says nothing of the limit of the device.".to_owned()
+    } else if figures.0.subject.is_some() {
+        "Without `direct=1`, the times are those of the page cache, and say nothing of the limit of the device."
+            .to_owned()
+    } else if figures.has(Quantity::BusyShare) {
+        format!(
+            "A device was busy for {} of the time, so that it may have been saturated nevertheless.",
+            figures.share(Quantity::BusyShare)
         )
     } else {
         "The device was not saturated.".to_owned()
@@ -475,6 +503,19 @@ pub(super) fn device_flat(figures: &SentenceFigures<'_>) -> String {
 }
 
 pub(super) fn queue_full(figures: &SentenceFigures<'_>) -> String {
+    if figures.has(Quantity::SyncsInFlight) {
+        return format!(
+            "{} IOPS with operations and their syncs in turn: of {} possible, {} in flight were operations ({}), and {} \
+             syncs of {} each. The time of syncs is part of each cycle: a run without `fsync` shows what the device can \
+             do without them.",
+            figures.count(Quantity::Iops),
+            figures.whole(Quantity::InFlightPossible),
+            figures.in_flight(Quantity::InFlightAchieved),
+            figures.time(Quantity::ServiceMean),
+            figures.in_flight(Quantity::SyncsInFlight),
+            figures.time(Quantity::SyncMean),
+        );
+    }
     format!(
         "{} IOPS with {}: {}. Either this is the device's limit and more depth gives only more latency, \
          or the depth is the limit and a higher depth gives more.",
@@ -488,8 +529,10 @@ pub(super) fn queue_full(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn probed(code: Code, figures: &SentenceFigures<'_>) -> String {
     if !figures.has(Quantity::ProbeDepth) {
         return format!(
-            "The device was the limit: it had {} operations in flight by its own counters, and each submission waited for \
-             a place in its queue. Another engine or a higher depth gives nothing.",
+            "The device was the limit: {} had {} operations in flight by its own counters, and each submission waited for \
+             a place in its queue. Another engine or a higher depth of the job gives nothing; a longer queue of the device \
+             (`nr_requests`) may.",
+            figures.0.subject.as_deref().unwrap_or("it"),
             figures.in_flight(Quantity::InFlightAchieved)
         );
     }
