@@ -67,8 +67,8 @@ pub(super) fn read(text: &InputText) -> Result<Input, Problem> {
     job.result.sync = mean_of(sum("fsyncs") as u64, sum("fsync_time") * 1e6);
     if job.result.ios() == 0 && job.result.sync.count == 0 {
         let remedy = "run it while the load runs: `pgstat -t -s io 1 30`";
-        let what = match rows.is_empty() && text.cut_note().is_some() {
-            true => "the only row of `pgstat` is cut off",
+        let what = match rows.is_empty() {
+            true => "no whole row stands below the names of the columns of `pgstat`",
             false => "no row of `pgstat` has a read, write or sync",
         };
         return Err(text.cut_off(text.len(), what, remedy));

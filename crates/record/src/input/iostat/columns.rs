@@ -90,7 +90,8 @@ pub(in crate::input) fn second_of_day(when: &str) -> Option<f64> {
         // ISO dates have the time after a `T`, and the zone after the time.
         let word = word.rsplit_once('T').map_or(word, |(_, time)| time);
         let word = word.split(['+', '-', 'Z']).next().unwrap_or(word);
-        let parts: Vec<&str> = word.trim_end_matches('秒').split([':', '.', '時', '分']).collect();
+        let parts: Vec<&str> =
+            word.trim_end_matches(['秒', '초']).split([':', '.', '時', '时', '시', '分', '분']).collect();
         // The hour may have one digit; more of them are a version, such as that of a kernel.
         parts.iter().skip(1).all(|part| part.len() == 2).then_some(())?;
         match parts.into_iter().map(two_digits).collect::<Option<Vec<f64>>>()?[..] {
@@ -128,6 +129,8 @@ mod tests {
             ("11/21/2026 12:00:01 AM", 1.0),
             ("21.11.26 16.30.49", 59_449.0),
             ("2026年11月21日 16時30分49秒", 59_449.0),
+            ("2026年11月21日 16时30分49秒", 59_449.0),
+            ("16시30분49초", 59_449.0),
             ("Time: 16:30:49", 59_449.0),
         ] {
             assert_eq!(second_of_day(when), Some(second), "{when}");

@@ -20,7 +20,7 @@ pub(in crate::input) fn outside(text: &InputText) -> Option<String> {
     let mut begun = false;
     for index in 0..text.len() {
         let line = text.line(index).trim();
-        begun |= is_header(line) || is_result(line) || line.starts_with(GROUP);
+        begun |= is_header(line) || is_result(line);
         if is_header(line) || is_result(line) {
             known = Some(Vec::new());
         } else if !begun && closing::is_rates_of_group(NormalLine::of(text, index)) {
