@@ -668,7 +668,7 @@ fn has_one_size(declared: &Declared) -> bool {
     declared.mixed.windows(2).all(|pair| pair[0].block_sizes == pair[1].block_sizes)
 }
 
-/// Returns the mean total latency, or else the mean service time; `None` without that of all kinds.
+/// Returns the mean total latency or, where not all kinds have one, the mean service time; `None` without that of all kinds.
 fn latency_ns(result: &Measured) -> Option<f64> {
     if result.timed_alone().is_some() {
         return None;
@@ -676,9 +676,13 @@ fn latency_ns(result: &Measured) -> Option<f64> {
     let mean = |of: fn(&record::DirectionResult) -> &record::LatencyStats| {
         let count = result.kinds().map(|(_, kind)| of(kind).count).fold(0, u64::saturating_add);
         let sum: f64 = result.kinds().map(|(_, kind)| of(kind).sum_ns()).sum();
-        (count > 0).then(|| sum / count as f64)
+        (count > 0).then(|| (sum / count as f64, count))
     };
-    mean(|kind| &kind.latency).or_else(|| mean(|kind| &kind.service))
+    let (latency, service) = (mean(|kind| &kind.latency), mean(|kind| &kind.service));
+    // The total latency of one kind may be missing in a text.
+    let is_of_part = latency.zip(service).is_some_and(|((_, of), (_, all))| of < all);
+    let (mean_ns, _) = latency.filter(|_| !is_of_part).or(service)?;
+    Some(mean_ns)
 }
 
 /// A database, or the storage engine of one.

@@ -737,9 +737,7 @@ fn a_queue_that_is_not_full_does_not_prove_an_idle_device() {
         (run.jobs[0].declared.iodepth_effective, run.jobs[0].declared.in_flight_possible) = (32, Some(32));
         run.tool.name = "fio".to_owned();
         change(&mut run);
-        let found = verdict(&run).headline;
-        assert_eq!(found.code, Code::QueueNotFilled);
-        found
+        finding(&run, Code::QueueNotFilled).expect("a queue that is not full")
     };
     let plain = with(&|_| {});
     let quantities = [Quantity::BusyShare, Quantity::Operations, Quantity::SubmissionShare];
@@ -815,4 +813,23 @@ fn the_limit_of_a_device_is_of_all_its_load() {
     run.jobs.push(run.jobs[0].clone());
     let clones = finding(&run, Code::DeviceBound).unwrap();
     assert_eq!(clones.value(Quantity::InFlightAsked), Some(64.0));
+}
+
+/// "Latencies were not recorded" stood below a job whose first operations failed.
+#[test]
+fn a_job_without_a_completed_operation_has_no_result() {
+    let mut run = queue_full(8, 1_000_000);
+    run.jobs[0].error = 121;
+    run.jobs[0].result.read = DirectionResult { ios: 8, ..DirectionResult::default() };
+    assert_eq!(verdict(&run).headline.code, Code::NothingMeasured);
+}
+
+/// The total latency of the writes alone was shown as that of all, although the service times of all are known.
+#[test]
+fn service_times_count_where_a_kind_has_no_total_latency() {
+    let mut run = queue_full(8, 1_000_000);
+    let result = &mut run.jobs[0].result;
+    result.write = result.read.clone();
+    result.write.latency = latency(result.write.ios, 5_000_000, 0);
+    assert_eq!(Observation::of(&run, &run.jobs[0]).latency_ns.unwrap().value(), 1_000_000.0);
 }

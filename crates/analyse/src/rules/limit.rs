@@ -68,6 +68,7 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
         }
         let iodepth = declared.iodepth.into();
         let remedy = match declared.known_direct() {
+            None if operations_reach_a_device(facts) => Some(Remedy::QueueingEngine { iodepth }),
             // Another engine would wait too, if this one can queue whatever the target.
             Some(true) if declared.engine.starts_with("io_uring") => None,
             Some(true) => Some(Remedy::QueueingEngine { iodepth }),
@@ -79,6 +80,15 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
             .with(Quantity::SubmissionShare, fraction, EvidenceSource::Counters)
             .remedy(remedy)
     })
+}
+
+/// Reports whether a device completed as many requests as the jobs issued operations, which the page cache would merge or
+/// answer by itself.
+fn operations_reach_a_device(facts: Facts<'_>) -> bool {
+    const ALIKE: f64 = 0.02;
+    let issued: u64 = facts.run.jobs.iter().map(|job| job.result.ios()).sum();
+    let mut disks = facts.run.disks.iter().map(|disk| disk.read_ios + disk.write_ios);
+    disks.any(|done| (done as f64 - issued as f64).abs() <= ALIKE * issued as f64)
 }
 
 /// Returns the mean number of operations that are submitted together: they wait together, and each counts the whole wait.
@@ -145,6 +155,10 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
         }
         let finding = Finding::new(Code::NothingMeasured, Severity::Distrust);
         return finding.with(Quantity::Runtime, result.elapsed_ns() as f64, EvidenceSource::Counters);
+    }
+    // fio counts operations as issued that failed.
+    if facts.job.error != 0 && !facts.job.untimed && result.bytes() == 0 && result.in_flight_known().is_none() {
+        return Finding::new(Code::NothingMeasured, Severity::Distrust);
     }
     let rate = pace::rate(facts);
     if rate.as_ref().is_none_or(|rate| rate.code != Code::RateKept)

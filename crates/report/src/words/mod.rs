@@ -208,6 +208,9 @@ impl SentenceFigures<'_> {
 fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
     let figures = &SentenceFigures(finding);
     match finding.code {
+        Code::NothingMeasured if !figures.has(Quantity::Runtime) => {
+            "No operation completed before the job failed, so there is no result to judge.".to_owned()
+        }
         Code::NothingMeasured => {
             format!("No operation completed in {}, so there is no result to judge.", figures.time(Quantity::Runtime))
         }
