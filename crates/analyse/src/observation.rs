@@ -676,13 +676,12 @@ fn latency_ns(result: &Measured) -> Option<f64> {
     let mean = |of: fn(&record::DirectionResult) -> &record::LatencyStats| {
         let count = result.kinds().map(|(_, kind)| of(kind).count).fold(0, u64::saturating_add);
         let sum: f64 = result.kinds().map(|(_, kind)| of(kind).sum_ns()).sum();
-        (count > 0).then(|| (sum / count as f64, count))
+        (count > 0).then(|| sum / count as f64)
     };
-    let (latency, service) = (mean(|kind| &kind.latency), mean(|kind| &kind.service));
     // The total latency of one kind may be missing in a text.
-    let is_of_part = latency.zip(service).is_some_and(|((_, of), (_, all))| of < all);
-    let (mean_ns, _) = latency.filter(|_| !is_of_part).or(service)?;
-    Some(mean_ns)
+    let is_of_all = result.kinds().all(|(_, kind)| kind.latency.count > 0 || kind.service.count == 0);
+    let latency = mean(|kind| &kind.latency).filter(|_| is_of_all);
+    latency.or_else(|| mean(|kind| &kind.service))
 }
 
 /// A database, or the storage engine of one.

@@ -505,6 +505,16 @@ fn whole_outputs_without_operations_say_so() {
            merge=0/0, ticks=0/0, in_queue=0, util=0.00%\n";
     let error = read_inputs("pasted", text.as_bytes()).unwrap_err();
     assert_eq!(error.what, "no job of this run did any operation");
+    // The status above is of another run.
+    let results = read_inputs("pasted", format!("{text}\n{}", announced("b", "read", "libaio", 8)).as_bytes());
+    assert_eq!(results.unwrap_err().what, "no job of this run did any operation");
+    let cut = format!(
+        "{}Run status group 0 (all jobs):\n{}",
+        result("a", "read", "10000,0,0,0"),
+        announced("b", "read", "psync", 1)
+    );
+    let results = read_inputs("pasted", cut.as_bytes()).unwrap();
+    assert_eq!(results.unreadable[0].what, "the output is cut off before the first result");
 }
 
 /// The status of a group above the first result was left out without a note.

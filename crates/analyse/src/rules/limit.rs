@@ -82,10 +82,13 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
     })
 }
 
-/// Reports whether a device completed as many requests as the jobs issued operations, which the page cache would merge or
-/// answer by itself.
+/// Reports whether a device completed as many requests as the jobs issued operations one after the other, which the page
+/// cache would merge.
 fn operations_reach_a_device(facts: Facts<'_>) -> bool {
     const ALIKE: f64 = 0.02;
+    if !facts.run.jobs.iter().all(|job| matches!(job.declared.rw.as_str(), "read" | "write" | "rw")) {
+        return false;
+    }
     let issued: u64 = facts.run.jobs.iter().map(|job| job.result.ios()).sum();
     let mut disks = facts.run.disks.iter().map(|disk| disk.read_ios + disk.write_ios);
     disks.any(|done| (done as f64 - issued as f64).abs() <= ALIKE * issued as f64)

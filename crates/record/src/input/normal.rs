@@ -311,7 +311,8 @@ impl NormalReader {
                 return Err(Problem { code: ProblemCode::CutOff, ..error });
             }
             // fio prints no result of a job without operations.
-            if let Some(index) = (0..end).rev().find(|&index| text.line(index).trim().starts_with(GROUP)) {
+            let mut own = (0..end).rev().take_while(|&index| !is_header(text.line(index).trim()));
+            if let Some(index) = own.find(|&index| text.line(index).trim().starts_with(GROUP)) {
                 let remedy = "see what fio printed above: zones without data, and files that are missing, give none";
                 let error = text.error(index, text.line(index).trim(), "no job of this run did any operation", remedy);
                 return Err(Problem { code: ProblemCode::CutOff, ..error });
