@@ -299,5 +299,5 @@ fn a_first_report_with_whole_requests_in_its_seconds_is_an_interval() {
     let text = "sda 0.00 132.67 0.00 19.80 0.00 40.00 1.00 0.50 40.00\n\n".to_owned() + &report("0.00 3.00 0.00 0.00");
     let more = report("0.00 60.00 0.00 4.00");
     let Ok(Input::Iostat(iostat)) = read_input("input", (text + &more).as_bytes(), None) else { panic!() };
-    assert_eq!((iostat.reports[0].since_boot, iostat.notes.len()), (false, 0));
+    assert_eq!((iostat.reports[0].since_boot, iostat.notes.len()), (false, 1));
 }

@@ -961,3 +961,12 @@ fn times_that_a_scrape_leaves_out_follow_from_those_of_all_requests() {
     let all = run("metrics", &(scrape + &metric("io_time_weighted_seconds_total", "17.712")));
     assert_eq!(all.jobs[0].result.service_mean_ns().map(|ns| (ns / 1e4).round()), Some(115.0));
 }
+
+/// They were left out without a word.
+#[test]
+fn rows_above_the_names_of_their_columns_are_named() {
+    let head = "Device            r/s     rkB/s     w/s     wkB/s  r_await w_await  aqu-sz  %util\n";
+    let row = "sda              1.00      4.00    2.00      8.00     1.00    1.00    0.00   0.10\n";
+    let notes = counters(&format!("{row}\n{head}{row}\n{head}{row}")).notes;
+    assert!(notes.iter().any(|note| note.contains("above the first names of columns")), "{notes:?}");
+}

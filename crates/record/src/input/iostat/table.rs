@@ -152,7 +152,10 @@ impl IostatTableReader<'_> {
             self.head = None;
             // A row above all names of columns is the end of a report before the first.
             let is_first = self.blocks.is_empty() && self.iostat.reports.is_empty() && self.report.is_none();
-            self.is_first_known |= is_first && is_row(&words);
+            if is_first && is_row(&words) && !self.is_first_known {
+                self.is_first_known = true;
+                self.iostat.notes.push("rows above the first names of columns are left out".to_owned());
+            }
             self.is_titled |= self.titles.has(line);
             self.after_table = true;
             return Ok(());
