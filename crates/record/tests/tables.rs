@@ -905,6 +905,12 @@ fn an_interval_of_sar_that_is_cut_within_a_row_is_left_out() {
     let iostat = counters(SAR_CUT);
     assert_eq!(iostat.reports.len(), 1);
     assert!(iostat.notes.iter().any(|note| note.contains("cut off within a row")), "{:?}", iostat.notes);
+    // Where idle devices have rows, one without a row is not taken for idle, and the others count.
+    let with_idle = SAR_CUT.replace(
+        "     22.00      0.00    244.00      0.00     11.09      0.02      0.91      2.00",
+        "      0.00      0.00      0.00      0.00      0.00      0.00      0.00      0.00",
+    );
+    assert_eq!(counters(&with_idle).reports.len(), 2);
 }
 
 /// Refused, although only the last of several rows that a mail wrapped was cut off.

@@ -180,12 +180,13 @@ impl SarReader {
         !self.iostat.reports.is_empty() || !self.averages.is_empty()
     }
 
-    /// Leaves out a row that is cut off. The interval that it belongs to is not complete, and left out too if there are
-    /// others: its device would seem idle.
+    /// Leaves out a row that is cut off. Its interval is left out too if there are others and no idle device has a row: as
+    /// with `-z`, the device without one would seem idle.
     fn leave_out(&mut self, line: &str) {
         let when = self.head.as_ref().and_then(|head| head.row(line)).filter(|row| !row.is_average).map(|row| row.when);
         let is_of_last = when.is_some() && when == self.when;
-        if is_of_last && self.iostat.reports.len() > 1 {
+        let has_idle = self.iostat.reports.iter().flat_map(|report| &report.devices).any(IostatDevice::is_idle);
+        if is_of_last && !has_idle && self.iostat.reports.len() > 1 {
             self.iostat.reports.pop();
             self.iostat.notes.push("the last interval is cut off within a row, and left out".to_owned());
         } else {
