@@ -74,7 +74,7 @@ fn shake_hands(
     }
 }
 
-fn send(socket: &ExportSocket, bytes: &mut Vec<u8>, until: Instant) -> io::Result<()> {
+pub(super) fn send(socket: &ExportSocket, bytes: &mut Vec<u8>, until: Instant) -> io::Result<()> {
     while !bytes.is_empty() {
         socket.limit(left(until)?)?;
         let part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
@@ -85,8 +85,8 @@ fn send(socket: &ExportSocket, bytes: &mut Vec<u8>, until: Instant) -> io::Resul
     Ok(())
 }
 
-/// Appends the next received bytes, at least one.
-fn receive(socket: &ExportSocket, input: &mut Vec<u8>, until: Instant) -> io::Result<()> {
+/// Appends the next received bytes, at least one unless a signal interrupts.
+pub(super) fn receive(socket: &ExportSocket, input: &mut Vec<u8>, until: Instant) -> io::Result<()> {
     socket.limit(left(until)?)?;
     let mut room = [0u8; 4096];
     let part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
@@ -99,10 +99,11 @@ fn receive(socket: &ExportSocket, input: &mut Vec<u8>, until: Instant) -> io::Re
     Ok(())
 }
 
-/// Treats an interrupted call as one that moved no bytes: a signal does not end the handshake.
+/// Treats an interrupted call as one that moved no bytes, since a signal ends no exchange, and names the end of its time.
 fn uninterrupted(moved: io::Result<usize>) -> io::Result<usize> {
     match moved {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(io::ErrorKind::TimedOut.into()),
         moved => moved,
     }
 }

@@ -54,7 +54,7 @@ fn unreachable(place: String, error: &io::Error) -> Error {
 
 fn lost(place: String, error: &io::Error) -> Error {
     let (errno, reason, remedy) = match error.kind() {
-        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => (
+        io::ErrorKind::TimedOut => (
             libc::ETIMEDOUT,
             "the server does not complete the handshake",
             "see whether it is an NBD server, and whether it serves more than one client at a time",

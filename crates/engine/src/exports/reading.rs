@@ -7,7 +7,7 @@ use nbd::wire::client::{ReplyPart, ServerReply};
 use nbd::wire::{CommandFlags, NbdCommand, NbdRequest};
 use probe::Examination;
 
-use super::socket::{ExportSocket, SocketWait};
+use super::socket::ExportSocket;
 use super::{HANDSHAKE_TIMEOUT, RemoteExport, dial, parse};
 use crate::error::{Error, ErrorKind};
 
@@ -58,59 +58,28 @@ impl ExportReader {
         if length == 0 {
             return Ok(0);
         }
+        let until = (Instant::now() + HANDSHAKE_TIMEOUT).min(self.until);
         let (command, flags) = (NbdCommand::Read, CommandFlags::default());
         let mut request = Vec::new();
         NbdRequest { cookie: offset, command, flags, offset, length: length as u64 }.encode(false, &mut request);
-        self.transfer(&mut request, |socket, part| {
-            // SAFETY: the part refers to `request`, which outlives the call.
-            unsafe { socket.send(&[part], SocketWait::Yes) }
-        })?;
-        let mut header = [0; REPLY_BYTES];
-        self.receive(&mut header)?;
-        let reply = ServerReply::decode(&header, false).map_err(|_| io::ErrorKind::InvalidData)?;
-        match reply.map(|(_, reply)| (reply.cookie, reply.part)) {
-            Some((cookie, ReplyPart::Done)) if cookie == offset => {}
-            Some((_, ReplyPart::Failed { errno, .. })) => {
+        dial::send(&self.socket, &mut request, until)?;
+        let mut answer = Vec::with_capacity(REPLY_BYTES + length);
+        while answer.len() < REPLY_BYTES {
+            dial::receive(&self.socket, &mut answer, until)?;
+        }
+        match ServerReply::decode(&answer, false).map_err(|_| io::ErrorKind::InvalidData)? {
+            Some((_, ServerReply { cookie, part: ReplyPart::Done, .. })) if cookie == offset => {}
+            Some((_, ServerReply { part: ReplyPart::Failed { errno, .. }, .. })) => {
                 return Err(io::Error::from_raw_os_error(errno.number() as i32));
             }
             _ => return Err(io::ErrorKind::InvalidData.into()),
         }
-        let mut piece = std::mem::take(&mut self.piece);
-        let received = self.receive(&mut piece[..length]);
-        self.piece = piece;
-        received.map(|()| length)
-    }
-
-    fn receive(&self, into: &mut [u8]) -> io::Result<()> {
-        self.transfer(into, |socket, part| {
-            // SAFETY: the part refers to `into`, which outlives the call and is used nowhere else.
-            unsafe { socket.receive(&[part], SocketWait::Yes) }
-        })
-    }
-
-    /// Calls `call` with what is left of `bytes` until nothing is.
-    fn transfer(
-        &self,
-        bytes: &mut [u8],
-        call: impl Fn(&ExportSocket, libc::iovec) -> io::Result<usize>,
-    ) -> io::Result<()> {
-        let mut at = 0;
-        while at < bytes.len() {
-            let left = self.until.saturating_duration_since(Instant::now()).min(HANDSHAKE_TIMEOUT);
-            if left.is_zero() {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            self.socket.limit(left)?;
-            let rest = &mut bytes[at..];
-            match call(&self.socket, libc::iovec { iov_base: rest.as_mut_ptr().cast(), iov_len: rest.len() }) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(count) => at += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Err(io::ErrorKind::TimedOut.into()),
-                Err(error) => return Err(error),
-            }
+        while answer.len() < REPLY_BYTES + length {
+            dial::receive(&self.socket, &mut answer, until)?;
         }
-        Ok(())
+        let data = answer.get(REPLY_BYTES..).filter(|data| data.len() == length).ok_or(io::ErrorKind::InvalidData)?;
+        self.piece[..length].copy_from_slice(data);
+        Ok(length)
     }
 }
 
