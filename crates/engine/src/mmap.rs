@@ -182,6 +182,10 @@ impl Mmap {
 }
 
 impl Perform for Mmap {
+    fn files(&self) -> &[File] {
+        &[]
+    }
+
     /// Does not drop mapped pages, and neither does fio.
     fn invalidate(&self, file: u32, offset: u64, length: u64) {
         inline::invalidate(self.mappings.get(file as usize).map(|mapping| &mapping.file), offset, length);

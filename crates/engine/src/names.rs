@@ -14,6 +14,7 @@ use target::{Completion, Op};
 use crate::buffers::Buffers;
 use crate::error::Error;
 use crate::file_facts::make_parents;
+use crate::files::File;
 use crate::gate::WriteGate;
 use crate::inline::repeated;
 use crate::named_target::{NamedTarget, NodeIdentity};
@@ -129,6 +130,10 @@ impl Names {
 }
 
 impl Perform for Names {
+    fn files(&self) -> &[File] {
+        &[]
+    }
+
     fn without_call(&mut self, op: &Op) -> Option<i32> {
         self.opened = None;
         if !op.kind.moves_data() {

@@ -25,9 +25,7 @@ pub(crate) trait Perform {
     fn perform(&mut self, op: &Op, buffers: &Buffers) -> i32;
 
     /// Returns the open files; none if operations work on something else.
-    fn files(&self) -> &[File] {
-        &[]
-    }
+    fn files(&self) -> &[File];
 
     /// Implements [`Target::invalidate`].
     fn invalidate(&self, file: u32, offset: u64, length: u64) {

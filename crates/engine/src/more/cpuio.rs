@@ -8,6 +8,7 @@ use target::{Completion, Op};
 
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;
+use crate::files::File;
 use crate::in_call::InCall;
 use crate::opening::Opening;
 use crate::sync_target::Perform;
@@ -54,6 +55,10 @@ impl Processor {
 }
 
 impl Perform for Processor {
+    fn files(&self) -> &[File] {
+        &[]
+    }
+
     fn perform(&mut self, _: &Op, _: &Buffers) -> i32 {
         let end = self.clock.now() + self.load.burst;
         while self.clock.now() < end && !self.in_call.is_cancelled() {

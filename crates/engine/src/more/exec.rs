@@ -17,6 +17,7 @@ use crate::buffers::Buffers;
 use crate::cleanup::{self, CleanUp};
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
+use crate::files::File;
 use crate::in_call::InCall;
 use crate::opening::{Opening, ProgramUse, TargetFailure};
 use crate::sync_target::Perform;
@@ -102,6 +103,10 @@ fn cannot_run(path: &str, error: &io::Error) -> Error {
 }
 
 impl Perform for Program {
+    fn files(&self) -> &[File] {
+        &[]
+    }
+
     fn perform(&mut self, _: &Op, _: &Buffers) -> i32 {
         if !self.has_begun {
             self.begin();

@@ -11,6 +11,7 @@ use units::OpKind;
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
+use crate::files::File;
 use crate::opening::{FailedRequest, ObjectsOfWorker, Opening};
 use crate::sync_target::Perform;
 use exchange::{StoreExchange, Transfer};
@@ -118,6 +119,10 @@ impl Objects {
 }
 
 impl Perform for Objects {
+    fn files(&self) -> &[File] {
+        &[]
+    }
+
     fn perform(&mut self, op: &Op, buffers: &Buffers) -> i32 {
         let length = op.length as usize;
         match op.kind {

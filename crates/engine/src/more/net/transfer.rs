@@ -9,6 +9,7 @@ use super::connect::Connection;
 use super::{CLOSE_MARK, is_close_mark};
 use crate::buffers::Buffers;
 use crate::error::{Error, ErrorKind, last_errno};
+use crate::files::File;
 use crate::opening::Opening;
 use crate::splice::Splice;
 use crate::sync_target::Perform;
@@ -169,6 +170,10 @@ impl Network {
 }
 
 impl Perform for Network {
+    fn files(&self) -> &[File] {
+        &[]
+    }
+
     fn perform(&mut self, op: &Op, buffers: &Buffers) -> i32 {
         let write = match op.kind {
             OpKind::Read => false,
