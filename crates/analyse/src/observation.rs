@@ -2,7 +2,7 @@
 
 use record::{
     Claim, Claimed, ClaimedKind, CounterFormat, DataKind, Declared, EtcdSyncs, Iostat, IostatCpu, IostatDevice,
-    IostatKind, IostatReport, JobResult, LatencyStats, Measured, Mixed, Run, UnifiedKinds,
+    IostatKind, IostatReport, JobResult, LatencyStats, Measured, Mixed, Run, UnifiedReport,
 };
 use serde::{Deserialize, Serialize};
 
@@ -195,7 +195,7 @@ impl Observation {
         // Several different jobs have only the settings that they share.
         let is_one = declared.mixed.len() <= 1;
         // fio's `unified_rw_reporting` counts all as one, which is read as reads.
-        let is_unified = declared.unified == UnifiedKinds::Mixed && result.write.ios == 0;
+        let is_unified = declared.unified == UnifiedReport::Mixed && result.write.ios == 0;
         let all = |is: fn(&Mixed) -> bool| {
             let first = declared.mixed.first().map(is);
             first.filter(|first| declared.mixed.iter().all(|one| is(one) == *first))

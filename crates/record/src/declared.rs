@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use job::{Direction, Job, OpenSync, Paced, Size};
+use job::{Direction, Job, OpenSync, Paced, Size, UnifiedReport};
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Bytes, Nanos, PerKind, Rate};
 
@@ -83,8 +83,8 @@ pub struct Declared {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub significant_figures: Option<u32>,
     /// Whether fio's outputs report reads, writes and trims together.
-    #[serde(default, skip_serializing_if = "UnifiedKinds::is_none")]
-    pub unified: UnifiedKinds,
+    #[serde(default, skip_serializing_if = "UnifiedReport::is_none")]
+    pub unified: UnifiedReport,
     /// Whether only the options that fio's normal output prints are known: `rw`, block sizes, engine, depth and number
     /// of workers. The others are meaningless defaults.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -282,11 +282,7 @@ impl Declared {
             kb_base: job.stats.kb_base,
             unit_base: job.stats.unit_base,
             significant_figures: Some(job.stats.significant_figures).filter(|&figures| figures != 4),
-            unified: match job.stats.unified {
-                job::UnifiedReport::None => UnifiedKinds::None,
-                job::UnifiedReport::Mixed => UnifiedKinds::Mixed,
-                job::UnifiedReport::Both => UnifiedKinds::Both,
-            },
+            unified: job.stats.unified,
             header_only: false,
             direct_told: false,
             estimated: EstimatedLoad::None,
@@ -329,24 +325,6 @@ impl Declared {
         self.syncs &= other.syncs;
         self.direct &= other.direct;
         self.continue_on_error |= other.continue_on_error;
-    }
-}
-
-/// Reporting of reads, writes and trims in fio's outputs (`unified_rw_reporting`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum UnifiedKinds {
-    #[default]
-    None,
-    /// Together.
-    Mixed,
-    /// One by one and together.
-    Both,
-}
-
-impl UnifiedKinds {
-    fn is_none(&self) -> bool {
-        *self == Self::None
     }
 }
 

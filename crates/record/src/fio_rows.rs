@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use meter::DirectionSummary;
 
-use crate::{DataKind, DirectionResult, GroupTotals, JobResult, Measured, Run, UnifiedKinds};
+use crate::{DataKind, DirectionResult, GroupTotals, JobResult, Measured, Run, UnifiedReport};
 
 /// What a row of fio's outputs counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,9 +32,9 @@ impl JobResult {
         const KINDS: [FioRow; 4] =
             [FioRow::Kind(DataKind::Read), FioRow::Kind(DataKind::Write), FioRow::Kind(DataKind::Trim), FioRow::Mixed];
         match self.declared.unified {
-            UnifiedKinds::None => &KINDS[..3],
-            UnifiedKinds::Mixed => &KINDS[3..],
-            UnifiedKinds::Both => &KINDS,
+            UnifiedReport::None => &KINDS[..3],
+            UnifiedReport::Mixed => &KINDS[3..],
+            UnifiedReport::Both => &KINDS,
         }
     }
 }

@@ -50,7 +50,7 @@ pub use block::{Buckets, LatencyBlock, bucket_range_ns};
 pub use claim::{Claim, Claimed, ClaimedKind};
 pub use collect::{WorkerRecord, collect};
 pub use course::{Flow, Level, SeriesSegment};
-pub use declared::{Declared, DeclaredSizes, EstimatedLoad, KeptLatencies, Mixed, UnifiedKinds};
+pub use declared::{Declared, DeclaredSizes, EstimatedLoad, KeptLatencies, Mixed};
 pub use disk_counters::{DiskCounters, KindCounters};
 pub use environment::{DeviceRecord, EnvironmentRecord, FilesystemRecord, TargetEnvironment};
 pub use etcd::EtcdSyncs;
@@ -60,6 +60,7 @@ pub use input::{
     CounterFormat, Input, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport,
     StackedDisk, read_input, read_inputs,
 };
+pub use job::UnifiedReport;
 pub use job_result::ReplayRecord;
 pub use job_result::SteadyRecord;
 pub use job_result::{DepthSearchRecord, JobEvidence, JobResult, ProbeRecord, TargetFacts, TargetKind, Throttle};

@@ -1,6 +1,6 @@
 //! Excerpts of fio's normal output: lines selected out of logs, and texts that end within a line.
 
-use record::{DataKind, UnifiedKinds, read_inputs};
+use record::{DataKind, UnifiedReport, read_inputs};
 
 use crate::inputs::run;
 
@@ -149,7 +149,7 @@ fn unified_results_count_as_the_only_kind_of_the_job() {
     }
     let run = run(&format!("{}{result}", announced("a", "randrw", "psync", 1)));
     assert_eq!((run.jobs[0].result.read.ios, run.jobs[0].result.write.ios), (10_000, 0));
-    assert_eq!(run.jobs[0].declared.unified, UnifiedKinds::Mixed);
+    assert_eq!(run.jobs[0].declared.unified, UnifiedReport::Mixed);
     assert!(run.notes.iter().any(|note| note.text.ends_with("count as reads")), "{:?}", run.notes);
 }
 
@@ -182,10 +182,10 @@ fn unified_results_have_the_rates_of_all_kinds_of_the_pattern() {
         let declared = run(&json(rw, rate)).jobs.remove(0).declared;
         (declared.unified, declared.rate_iops.read, declared.rate_iops.write)
     };
-    assert_eq!(rates("randrw", "500"), (UnifiedKinds::Mixed, Some(1000), None));
-    assert_eq!(rates("rw", "300,700"), (UnifiedKinds::Mixed, Some(1000), None));
-    assert_eq!(rates("trimwrite", "500"), (UnifiedKinds::Mixed, Some(1000), None));
-    assert_eq!(rates("randwrite", "500"), (UnifiedKinds::None, None, Some(500)));
+    assert_eq!(rates("randrw", "500"), (UnifiedReport::Mixed, Some(1000), None));
+    assert_eq!(rates("rw", "300,700"), (UnifiedReport::Mixed, Some(1000), None));
+    assert_eq!(rates("trimwrite", "500"), (UnifiedReport::Mixed, Some(1000), None));
+    assert_eq!(rates("randwrite", "500"), (UnifiedReport::None, None, Some(500)));
 }
 
 /// Only the last one of the totals in a log was read, and its number of results was taken for a depth.

@@ -1,6 +1,6 @@
 //! Terse output: which lines are one run, and in which layouts they are read.
 
-use record::{EstimatedLoad, Input, Run, UnifiedKinds, read_inputs};
+use record::{EstimatedLoad, Input, Run, UnifiedReport, read_inputs};
 
 use crate::inputs::run;
 
@@ -137,7 +137,7 @@ fn unified_kinds_of_terse_output_are_read() {
     let found = run(&unified.line());
     let result = &found.jobs[0].result;
     assert_eq!((result.read.ios, result.write.ios), (2000, 0));
-    assert_eq!(found.jobs[0].declared.unified, UnifiedKinds::Mixed);
+    assert_eq!(found.jobs[0].declared.unified, UnifiedReport::Mixed);
     assert!(found.notes.iter().any(|note| note.text.ends_with("count as reads")), "{:?}", found.notes);
     for job in both {
         let found = run(&job.line());

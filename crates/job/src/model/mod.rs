@@ -28,6 +28,7 @@ pub use verify::*;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos, PerKind, Place, Problem, ProblemCode, Rate};
 
 /// All jobs of one invocation.
@@ -567,7 +568,8 @@ pub struct StatOptions {
 }
 
 /// Reporting of reads, writes and trims (`unified_rw_reporting`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum UnifiedReport {
     #[default]
     None,
@@ -575,6 +577,13 @@ pub enum UnifiedReport {
     Mixed,
     /// One by one and together.
     Both,
+}
+
+impl UnifiedReport {
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::None
+    }
 }
 
 /// Options of error handling.

@@ -9,7 +9,7 @@ use super::servers::{self, FioServers};
 use crate::{
     CpuUseRecord, DataKind, Declared, DeclaredSizes, DepthSearchRecord, DirectionResult, DiskUse, EstimatedLoad,
     JobResult, KeptLatencies, LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA,
-    SampleRecord, Shares, SteadyRecord, Tool, UnifiedKinds,
+    SampleRecord, Shares, SteadyRecord, Tool, UnifiedReport,
 };
 use units::PerKind;
 
@@ -492,7 +492,7 @@ fn declared(entry: &JobEntry, options: &TypedOptions<'_>, workers: u32) -> Decla
         disk_util: options.flag("disk_util", true),
         kb_base: options.number("kb_base").unwrap_or(1024) as u32,
         significant_figures: None,
-        unified: if entry.is_unified { UnifiedKinds::Mixed } else { UnifiedKinds::None },
+        unified: if entry.is_unified { UnifiedReport::Mixed } else { UnifiedReport::None },
         unit_base: options.number("unit_base").unwrap_or(0) as u32,
         ..Declared::default()
     }

@@ -20,7 +20,7 @@ use super::text::{CUT_LINE, InputText, line_number};
 use super::{is_header, is_of_result, is_result};
 use crate::{
     DataKind, Declared, DiskUse, EstimatedLoad, JobResult, LatencyShares, Mixed, Note, Quote, Quoted, RequestedRun,
-    Run, RunOutcome, SCHEMA, SteadyRecord, Tool, UnifiedKinds, fio,
+    Run, RunOutcome, SCHEMA, SteadyRecord, Tool, UnifiedReport, fio,
 };
 use block::{KindRan, NormalBlock, ResultWorkers};
 use figures::{NormalLine, REMEDY, rounded};
@@ -492,11 +492,11 @@ impl NormalReader {
         let header = header.filter(|header| fits && is_of_run(header));
         let name = block.result.name.clone();
         let mut notes = Vec::new();
-        let mut unified = UnifiedKinds::None;
+        let mut unified = UnifiedReport::None;
         if block.mixed {
             let kind = header.and_then(|_| shared(&announced, |header| fio::only_kind(&header.declared.rw)));
             notes.push(fio::mixed_note(kind));
-            unified = if kind.is_none() { UnifiedKinds::Mixed } else { UnifiedKinds::None };
+            unified = if kind.is_none() { UnifiedReport::Mixed } else { UnifiedReport::None };
             kind.into_iter().for_each(|kind| block.set_mixed_kind(kind));
         }
         block.count_bytes(|kind| {

@@ -13,7 +13,7 @@ use super::text::{CUT_LINE, InputText, Printed, line_number, printed};
 use crate::{
     CpuUseRecord, DataKind, Declared, DirectionResult, DiskUse, EstimatedLoad, JobResult, KeptLatencies, LatencyShares,
     LatencyStats, Measured, Note, Quote, Quoted, RequestedRun, Run, RunOutcome, SCHEMA, SampleRecord, Tool,
-    UnifiedKinds, fio,
+    UnifiedReport, fio,
 };
 
 /// Slots for percentiles, whether used or not.
@@ -243,7 +243,7 @@ impl<'a> TerseFields<'a> {
             CpuUseRecord { user_ns: ns(cpu[0]), system_ns: ns(cpu[1]), context_switches, major_faults, minor_faults };
         job.declared = Declared { verify: reads_back, ..declared(&job.result, depth) };
         if self.layout.is_unified() {
-            job.declared.unified = UnifiedKinds::Mixed;
+            job.declared.unified = UnifiedReport::Mixed;
         }
         Ok(job)
     }

@@ -3,7 +3,7 @@
 use job::IoPriority;
 use record::{
     DirectionResult, DiskUse, FioRow, GroupTotals, IdlenessRecord, JobResult, LatencyShares, LatencyStats, Measured,
-    RankRecord, Run, SteadyRecord, TrimmedBlockCounts, UnifiedKinds,
+    RankRecord, Run, SteadyRecord, TrimmedBlockCounts, UnifiedReport,
 };
 
 use super::writer::FioWriter;
@@ -130,7 +130,7 @@ fn entry(w: &mut FioWriter<'_>, job: &JobResult, context: FioJsonContext<'_>) {
     echo(w, "job options", &job.echo, context);
     let (mixed, kinds): (Vec<FioRow>, Vec<FioRow>) = job.fio_rows().iter().partition(|row| **row == FioRow::Mixed);
     kinds.iter().for_each(|row| w.object(row.name(), |w| transfers(w, job, *row, context)));
-    if job.declared.unified != UnifiedKinds::Mixed {
+    if job.declared.unified != UnifiedReport::Mixed {
         sync(w, job, context);
     }
     mixed.iter().for_each(|row| w.object(row.name(), |w| transfers(w, job, *row, context)));
