@@ -118,11 +118,9 @@ impl ExpectedVolume {
             return None;
         }
         // Beyond that another cap holds.
-        let (mut low, mut high) = (key.value.min(key.most).floor(), key.most);
-        while high - low > 1.0 {
-            let middle = f64::midpoint(low, high).round();
-            if gives(middle).is_some_and(|given| given >= (1.0 - 1e-9) * iops) { high = middle } else { low = middle }
-        }
+        let high = least(key.value.min(key.most).floor(), key.most, |value| {
+            gives(value).is_some_and(|given| given >= (1.0 - 1e-9) * iops)
+        });
         let figure = match cap.kind {
             CapKind::VolumeIops => LargerFigure::ProvisionedIops(high as u64),
             _ => LargerFigure::ProvisionedThroughput((high * key.unit_bytes()) as u64),
@@ -192,12 +190,9 @@ impl ExpectedVolume {
             return None;
         }
         let enough = |iops: f64| iops >= 0.99999 * most;
-        let (mut high, _) = *reached.iter().find(|(_, iops)| enough(*iops))?;
-        let mut low = (high / 2).max(now);
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if of_size(middle).is_some_and(enough) { high = middle } else { low = middle }
-        }
+        let (high, _) = *reached.iter().find(|(_, iops)| enough(*iops))?;
+        let low = (high / 2).max(now);
+        let high = least(low as f64, high as f64, |units| of_size(units as u64).is_some_and(enough)) as u64;
         let [iops, bytes_per_second] = self.provisions(&sized(high), load, most)?;
         let figure = LargerFigure::Size { bytes: high * unit, iops, bytes_per_second };
         Some(LargerVolume { figure, iops: most })
@@ -237,11 +232,7 @@ impl ExpectedVolume {
                 full = kept;
                 continue;
             }
-            let (mut low, mut high) = (own.unwrap_or(0.0).floor(), key.most);
-            while high - low > 1.0 {
-                let middle = f64::midpoint(low, high).round();
-                if enough(&key.set(&full, middle)) { high = middle } else { low = middle }
-            }
+            let high = least(own.unwrap_or(0.0).floor(), key.most, |value| enough(&key.set(&full, value)));
             full = key.set(&full, high);
             *needed = Some((high * key.unit_bytes()) as u64);
         }
@@ -334,6 +325,15 @@ fn load(seen: &Observation, in_flight: f64) -> Load {
     Load { sequential, ..Load::mixed(seen.read_share.unwrap_or(1.0), bytes, in_flight) }
 }
 
+/// Returns the least value that is enough, above `low`, which is not, in steps of one; `high` is enough.
+fn least(mut low: f64, mut high: f64, is_enough: impl Fn(f64) -> bool) -> f64 {
+    while high - low > 1.0 {
+        let middle = f64::midpoint(low, high).round();
+        if is_enough(middle) { high = middle } else { low = middle }
+    }
+    high
+}
+
 /// Returns the most operations per second of a sequential load on a drive, on its outer tracks; infinite where it is not
 /// known.
 fn sequential_most(spec: &Spec, load: &Load) -> f64 {
@@ -417,12 +417,7 @@ fn break_even_bytes(spec: &Spec, load: &Load) -> Option<f64> {
             if bytes_first(start) {
                 return (start > 1).then_some(f64::from(start));
             }
-            let (mut low, mut high) = (start, end);
-            while high - low > 1 {
-                let middle = low + (high - low) / 2;
-                if bytes_first(middle) { high = middle } else { low = middle }
-            }
-            return Some(f64::from(high));
+            return Some(least(f64::from(start), f64::from(end), |bytes| bytes_first(bytes as u32)));
         }
         start = end + 1;
     }
