@@ -82,7 +82,7 @@ pub struct InputResults {
 ///
 /// # Errors
 ///
-/// Returns an [`Problem`] if nothing can be read, with place, reason and remedy.
+/// Returns a [`Problem`] if nothing can be read, with place, reason and remedy.
 pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, Problem> {
     by_host::read(name, bytes, read_one_host).unwrap_or_else(|| read_one_host(name, bytes))
 }
@@ -361,10 +361,9 @@ fn few_enough(text: &InputText, count: usize, most: usize, what: &str) -> Result
     Err(text.error(0, "", format!("there are {count} {what} in it, more than {most}"), remedy))
 }
 
-pub(in crate::input) fn few_devices(text: &InputText, iostat: Iostat) -> Result<Iostat, Problem> {
+pub(in crate::input) fn few_devices(text: &InputText, mut iostat: Iostat) -> Result<Iostat, Problem> {
     let most = iostat.reports.iter().map(|report| report.devices.len()).max().unwrap_or(0);
     few_enough(text, most, DEVICES_MAX, "devices in a report")?;
-    let mut iostat = iostat;
     iostat.notes.extend(iostat.contradiction());
     Ok(iostat)
 }

@@ -343,13 +343,6 @@ impl Problem {
         self
     }
 
-    /// Sets what to do instead, unless that is set.
-    #[must_use]
-    pub fn or_help(mut self, help: impl Into<String>) -> Self {
-        self.help.get_or_insert_with(|| help.into());
-        self
-    }
-
     /// Sets what to do instead.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {

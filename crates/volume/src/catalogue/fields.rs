@@ -111,7 +111,8 @@ pub(super) fn evaluate(
         Ok(value) => Ok(value),
         Err(error) => {
             let remedy = "write a rule that holds for every value of its keys, with `if(condition, then, otherwise)`";
-            Err(error.problem.at(text.place(inside(&rule.at, &error.at))).or_help(remedy))
+            let help = error.problem.help.clone().unwrap_or_else(|| remedy.to_owned());
+            Err(error.problem.at(text.place(inside(&rule.at, &error.at))).help(help))
         }
     }
 }
