@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::facts::Facts;
 use crate::{
-    ActiveIntervals, Code, Evidence, Expectation, Finding, KnownFigure, Observation, Quantity, Remedy, Severity, rules,
-    verdict,
+    ActiveIntervals, Code, Evidence, Expectation, ExpectedPoint, Finding, KnownFigure, Observation, Quantity, Remedy,
+    Severity, rules, verdict,
 };
 
 /// Findings about one job, one device or one claim.
@@ -36,6 +36,40 @@ pub struct Explanation {
     /// Assumptions behind the figures of the expected volume, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Change of the volume that lifts its limit, if one is sold.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<VolumeChange>,
+}
+
+/// A change of a volume in place, for the requests that are in flight now.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct VolumeChange {
+    /// The changed volume, as a name of the catalogue.
+    pub volume: String,
+    /// New size in bytes, if it changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// New number of provisioned IOPS, if it changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iops: Option<u64>,
+    /// New provisioned throughput, if it changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_per_second: Option<u64>,
+    /// Price of a month in addition to the present one, if both are published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price: Option<PriceDifference>,
+    /// Simulated performance with as many requests in flight as now.
+    pub then: ExpectedPoint,
+}
+
+/// What a change adds to the price of a month.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PriceDifference {
+    /// Currency code: `USD`.
+    pub currency: String,
+    pub per_month: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub region: Option<String>,
 }
 
 /// Explains the `index`-th result of a run. `seen` is the result as an observation, `expectation` what a volume can
@@ -91,6 +125,7 @@ fn explanation(
         findings,
         only_figures: false,
         notes,
+        change: None,
     }
 }
 

@@ -12,6 +12,7 @@
 //!
 //! Out of scope: prose (`report` words findings), access to files, and the choice of baselines.
 
+mod answer;
 mod code;
 pub mod compare;
 pub mod doctor;
@@ -29,10 +30,13 @@ mod rules;
 mod student;
 mod verdict;
 
+pub use answer::{Answer, Limit, answer};
 pub use code::Code;
 pub use evidence::{Evidence, EvidenceSource, EvidenceUnit, Quantity};
 pub use expectation::{CapKind, Expectation, ExpectedCap, ExpectedPoint, LargerFigure, LargerVolume};
-pub use explain::{Explanation, explain_figures, explain_job, explain_observation, explain_together};
+pub use explain::{
+    Explanation, PriceDifference, VolumeChange, explain_figures, explain_job, explain_observation, explain_together,
+};
 pub use finding::{Finding, Remedy, Severity};
 pub use observation::ActiveIntervals;
 pub use observation::Database;

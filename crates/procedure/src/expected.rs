@@ -1,6 +1,9 @@
 //! The volume that measurements are compared with, simulated for `analyse`.
 
-use analyse::{CapKind, Expectation, ExpectedCap, ExpectedPoint, LargerFigure, LargerVolume, Observation};
+use analyse::{
+    CapKind, Expectation, ExpectedCap, ExpectedPoint, LargerFigure, LargerVolume, Observation, PriceDifference,
+    VolumeChange,
+};
 use job::{BlockSizes, Direction, EngineKind, Job, Plan};
 use runner::{CreditPolicy, NullObserver, RunControl, RunOptions, Runner, Seeds};
 use sim::model::with_key;
@@ -239,6 +242,69 @@ impl ExpectedVolume {
         Some(needed)
     }
 
+    /// Returns the change that gives the requests in flight the latency without queueing, as far as one is sold: `larger` is
+    /// what lifts the limit entirely. The result is simulated.
+    pub fn change(
+        &self,
+        larger: &LargerFigure,
+        seen: &Observation,
+        runner: &dyn Runner,
+        control: &dyn RunControl,
+    ) -> Option<VolumeChange> {
+        let (iops, latency) = (seen.iops?.value(), seen.latency_ns?.value());
+        let in_flight = iops * latency / 1e9;
+        let load = load(seen, f64::INFINITY);
+        let alone_ns = closed::predict(&self.volume.spec, &load)?.alone.get() as f64;
+        // What these requests take without a limit, to two digits.
+        let wanted = rounded_up(in_flight / alone_ns * 1e9);
+        let block = seen.mean_bytes().map_or(f64::from(BLOCK_BYTES), |block| block.value());
+        let mut change = VolumeChange {
+            volume: self.words.clone(),
+            bytes: None,
+            iops: None,
+            bytes_per_second: None,
+            price: None,
+            then: ExpectedPoint { in_flight, iops, latency_ns: latency },
+        };
+        match *larger {
+            LargerFigure::ProvisionedIops(most) => {
+                let key = ProvisionedKey::of(&self.volume, CapKind::VolumeIops)?;
+                let value = wanted.min(most as f64);
+                (change.iops, change.volume) = (Some(value as u64), key.set(&self.words, value));
+            }
+            LargerFigure::ProvisionedThroughput(most) => {
+                let key = ProvisionedKey::of(&self.volume, CapKind::VolumeBytes)?;
+                let value = ((wanted * block).min(most as f64) / key.unit_bytes()).ceil();
+                (change.bytes_per_second, change.volume) =
+                    (Some((value * key.unit_bytes()) as u64), key.set(&self.words, value));
+            }
+            LargerFigure::Size { bytes, iops, bytes_per_second } => {
+                let (unit, name) = if bytes.is_multiple_of(GB) { (GB, "GB") } else { (GIB, "GiB") };
+                let is_kept = |word: &&str| word.split('=').next().is_some_and(|key| key.trim() != "credits");
+                let kept = self.words.split(',').filter(is_kept).collect::<Vec<_>>().join(",");
+                let sized = |units: f64| with_key(&kept, "size", &format!("{units}{name}"));
+                let enough = |units: f64| self.lowest_cap(&sized(units), &load).is_some_and(|given| given >= wanted);
+                let (low, high) = ((self.volume.spec.size.get() / unit) as f64, (bytes / unit) as f64);
+                let is_sold_alone = iops.is_none() && bytes_per_second.is_none();
+                let units = if is_sold_alone && enough(high) { least(low, high, enough) } else { high };
+                change.volume = sized(units);
+                if let Some(iops) = iops {
+                    change.volume = with_key(&change.volume, "iops", &iops.to_string());
+                }
+                if let Some(rate) = bytes_per_second {
+                    let key = ProvisionedKey::of(&self.volume, CapKind::VolumeBytes)?;
+                    change.volume = key.set(&change.volume, (rate as f64 / key.unit_bytes()).ceil());
+                }
+                (change.bytes, change.iops, change.bytes_per_second) =
+                    (Some(units as u64 * unit), iops, bytes_per_second);
+            }
+        }
+        let changed = Self::look_up(&change.volume, self.read_file).ok()?;
+        change.price = price_difference(&self.volume, &changed.volume);
+        change.then = changed.at(seen, in_flight, runner, control)?;
+        (change.then.iops > 1.03 * iops).then_some(change)
+    }
+
     /// Simulates the sustained performance with `in_flight` operations: a limit is not fully used by the number of
     /// operations that reaches it on average.
     pub fn at(
@@ -275,6 +341,24 @@ impl ExpectedVolume {
         let latency_ns = if iops > most { depth / most * 1e9 } else { latency_ns };
         Some(ExpectedPoint { in_flight: depth, iops: iops.min(most), latency_ns })
     }
+}
+
+/// Returns what a changed volume costs in addition.
+fn price_difference(now: &ResolvedVolume, changed: &ResolvedVolume) -> Option<PriceDifference> {
+    let (now, then) = (now.spec.price.as_ref()?, changed.spec.price.as_ref()?);
+    let is_alike = now.currency == then.currency && now.region == then.region && then.lacks.is_none();
+    is_alike.then(|| PriceDifference {
+        currency: then.currency.clone(),
+        per_month: then.per_month - now.per_month,
+        region: then.region.clone(),
+    })
+}
+
+/// Rounds up to two significant digits.
+fn rounded_up(value: f64) -> f64 {
+    let step = 10_f64.powf((value.max(1.0).log10().floor() - 1.0).max(0.0));
+    // A quotient may exceed a multiple of the step by its rounding error.
+    ((value / step - 1e-6).ceil() * step).round()
 }
 
 /// A key of a volume by which IOPS or throughput are provisioned apart from its size.

@@ -1,8 +1,8 @@
 //! Explains runs, counters and claims, by comparison with a simulated volume if one is named.
 
 use analyse::{
-    Code, Database, EvidenceSource, Expectation, ExpectedPoint, Explanation, KnownFigure, Observation, Quantity,
-    averaged, explain_figures, explain_job, explain_observation, explain_together, has_others,
+    Code, Database, EvidenceSource, Expectation, ExpectedPoint, Explanation, Finding, KnownFigure, Observation,
+    Quantity, averaged, explain_figures, explain_job, explain_observation, explain_together, has_others,
 };
 use record::{Claim, CounterFormat, Input, Iostat, IostatKind, JobResult, Run, StackedDisk};
 use report::Explained;
@@ -188,7 +188,12 @@ impl Explainer<'_> {
     ) -> Explanation {
         let at = |in_flight: f64| self.at(seen, in_flight);
         let Some(volume) = &self.words.expected else { return explain(None) };
-        let mut explanation = explain(Some(&volume.of(seen, &at)));
+        let expectation = volume.of(seen, &at);
+        let mut explanation = explain(Some(&expectation));
+        let is_bought = |finding: &Finding| matches!(finding.code, Code::ProvisionedTooLow | Code::SizeTooSmall);
+        if let Some(larger) = expectation.larger.filter(|_| explanation.findings.iter().any(is_bought)) {
+            explanation.change = volume.change(&larger.figure, seen, self.runner, self.control);
+        }
         if explanation.findings.iter().any(|finding| finding.code == Code::BelowExpectation) {
             explanation.notes.extend(machine_asked(&volume.machines_at(seen)));
         }
