@@ -67,6 +67,14 @@ impl CommonOptions {
     }
 }
 
+/// How much of a result is printed.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct Details {
+    /// Print all findings with codes and evidence, all devices and all candidates
+    #[arg(long, help_heading = "Output")]
+    pub(crate) details: bool,
+}
+
 /// Options of how job files are read.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct JobFileOptions {
@@ -96,6 +104,8 @@ pub(crate) struct RunCommandOptions {
     /// Write additional output to FILE: .json .html .csv .md .txt .prom .fio.json (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) details: Details,
     /// Write progress to FILE as JSON lines
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) events: Option<PathBuf>,
@@ -153,6 +163,8 @@ pub(crate) struct SweepOptions {
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Vec<PathBuf>,
     #[command(flatten)]
+    pub(crate) details: Details,
+    #[command(flatten)]
     pub(crate) job_files: JobFileOptions,
     #[command(flatten)]
     pub(crate) common: CommonOptions,
@@ -167,6 +179,8 @@ pub(crate) struct ReportOptions {
     /// Write output to FILE: .html .csv .md .txt .prom .json .fio.json .svg (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) details: Details,
 }
 
 /// Options of `fathom catalog`.
@@ -209,6 +223,8 @@ pub(crate) struct DoctorOptions {
     /// Write additional output to FILE: .json .md .txt (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) details: Details,
     /// Describe all checks in Markdown
     #[arg(long, help_heading = "Checks")]
     pub(crate) checks: bool,

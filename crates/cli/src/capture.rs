@@ -10,7 +10,7 @@ use report::ResultFormat;
 use report::capture::{CaptureProgress, CaptureSource, SampleProgress};
 use units::{Problem, ProblemCode};
 
-use crate::args::{ProgressStyle, TEXT_OR_JSON, one_of};
+use crate::args::{Details, ProgressStyle, TEXT_OR_JSON, one_of};
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::outputs::print_text;
@@ -45,6 +45,8 @@ pub(crate) struct CaptureCommandOptions {
     /// Write the trace to FILE, with --sample the series of counters; an existing one is replaced
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["summary_only", "sample"], help_heading = "Output")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    details: Details,
     /// Print the summary and write no file
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     summary_only: bool,
@@ -145,7 +147,7 @@ pub(crate) fn command(options: &CaptureCommandOptions) -> Result<Exit, Exit> {
         let result = sampled.map_err(Exit::refused)?;
         let text = match options.format {
             ResultFormat::Json => result.json(),
-            _ => result.text(Terminal::stdout().style()),
+            _ => result.text(Terminal::stdout().style(options.details.details)),
         };
         let printed = print_text(&text);
         let failure = result.failure.map(Exit::environment).or_else(|| host.1.end().map(Exit::Signal));
@@ -156,7 +158,7 @@ pub(crate) fn command(options: &CaptureCommandOptions) -> Result<Exit, Exit> {
     let result = captured.map_err(Exit::refused)?;
     let text = match options.format {
         ResultFormat::Json => result.json(),
-        _ => result.text(Terminal::stdout().style()),
+        _ => result.text(Terminal::stdout().style(options.details.details)),
     };
     let printed = print_text(&text);
     Ok(match host.1.end() {

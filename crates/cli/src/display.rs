@@ -156,7 +156,7 @@ impl Observer for Display {
 
     fn status(&mut self, run: &Run) {
         self.clear();
-        write_stderr(&format!("{}\n", report::text(run, &analyse(run), Terminal::stderr().style())));
+        write_stderr(&format!("{}\n", report::text(run, &analyse(run), Terminal::stderr().style(false))));
     }
 }
 

@@ -7,7 +7,7 @@ use engine::gate::{ResultFile, claim_output};
 use report::{ResultDocument, ResultFormat, SheetStyle};
 use units::{Problem, ProblemCode};
 
-use crate::args::RunCommandOptions;
+use crate::args::{Details, RunCommandOptions};
 use crate::exit::Exit;
 use crate::rank;
 use crate::terminal::Terminal;
@@ -23,7 +23,7 @@ pub(crate) struct Output {
 }
 
 /// Layout of text in files.
-pub(crate) const IN_FILES: SheetStyle = SheetStyle { width: 100, colour: false };
+pub(crate) const IN_FILES: SheetStyle = SheetStyle { width: 100, colour: false, details: true };
 
 fn format_of(path: &Path, among: &[ResultFormat]) -> Result<ResultFormat, Problem> {
     ResultFormat::of_file(path, among).map_err(|problem| problem.of(format_args!("--output {}", path.display())))
@@ -91,13 +91,18 @@ pub(crate) fn deliver_and_print(files: &mut [Output], text: &str, document: Resu
 }
 
 /// Writes a result to every file, and prints it in a format.
-pub(crate) fn deliver_as(files: &mut [Output], document: ResultDocument<'_>, format: ResultFormat) -> Exit {
-    deliver_and_print(files, &printed(document, format), document)
+pub(crate) fn deliver_as(
+    files: &mut [Output],
+    document: ResultDocument<'_>,
+    format: ResultFormat,
+    details: Details,
+) -> Exit {
+    deliver_and_print(files, &printed(document, format, details), document)
 }
 
 /// Renders a result for standard output.
-pub(crate) fn printed(document: ResultDocument<'_>, format: ResultFormat) -> String {
-    document.render(format, Terminal::stdout().style())
+pub(crate) fn printed(document: ResultDocument<'_>, format: ResultFormat, details: Details) -> String {
+    document.render(format, Terminal::stdout().style(details.details))
 }
 
 /// Opens result files of a grid. Refuses options of single runs.

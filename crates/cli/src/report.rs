@@ -35,7 +35,7 @@ pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
         _ => (ResultDocument::Report(&subjects), formats_of(&subjects)),
     };
     let mut files = Output::open(&options.output, formats).map_err(Exit::invalid)?;
-    let text = if files.is_empty() { printed(document, ResultFormat::Text) } else { String::new() };
+    let text = if files.is_empty() { printed(document, ResultFormat::Text, options.details) } else { String::new() };
     Ok(deliver_and_print(&mut files, &text, document))
 }
 

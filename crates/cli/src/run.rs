@@ -250,7 +250,7 @@ fn conclude(
     };
     // Files first: the reader of standard output may have stopped.
     let mut errors: Vec<Problem> = files.iter_mut().filter_map(|file| file.write(document).err()).collect();
-    let printed = outputs::print(&outputs::printed(document, options.format));
+    let printed = outputs::print(&outputs::printed(document, options.format, options.details));
     errors.extend(events_problem);
     errors.extend(printed.err().map(|error| outputs::unprinted(&error)));
     let is_incomplete = !errors.is_empty();

@@ -95,7 +95,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
         let name = trial::name_of(jobs, &first.plan);
         RunToSave { job: written.clone(), ..to_save(&name, &document, words, started_unix_ms) }.start(save::POLICY)
     });
-    let delivered = outputs::deliver_as(&mut files, ResultDocument::Grid(&document), options.format);
+    let delivered = outputs::deliver_as(&mut files, ResultDocument::Grid(&document), options.format, options.details);
     save::report_saved(pending_save);
     Ok(signals.end().map_or(delivered, Exit::Signal))
 }
@@ -116,7 +116,10 @@ fn to_save(name: &str, document: &GridDocument, words: &[String], started_unix_m
     }
     RunToSave {
         events: save::events_of(&run, started_unix_ms),
-        attached: vec![(save::GRID, report::grid::json(document)), (save::TEXT, report::grid::text(document))],
+        attached: vec![
+            (save::GRID, report::grid::json(document)),
+            (save::TEXT, report::grid::text(document, outputs::IN_FILES)),
+        ],
         ..RunToSave::of(RunKind::Sweep, name, run, started_unix_ms)
     }
 }

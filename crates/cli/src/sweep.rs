@@ -140,7 +140,7 @@ fn name_of(jobs: &[String], plan: &Plan) -> String {
 }
 
 fn conclude(options: &SweepOptions, document: &SweepDocument, files: &mut [Output], signals: &Signals) -> Exit {
-    let delivered = outputs::deliver_as(files, ResultDocument::Sweep(document), options.format);
+    let delivered = outputs::deliver_as(files, ResultDocument::Sweep(document), options.format, options.details);
     match signals.end() {
         Some(signal) => Exit::Signal(signal),
         None if device::stuck::is_stuck() => Exit::Environment,

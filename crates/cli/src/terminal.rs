@@ -32,8 +32,8 @@ impl Terminal {
     }
 
     /// Returns the layout of reports on this stream.
-    pub(crate) fn style(self) -> report::SheetStyle {
-        report::SheetStyle { width: self.width, colour: self.colour }
+    pub(crate) fn style(self, details: bool) -> report::SheetStyle {
+        report::SheetStyle { width: self.width, colour: self.colour, details }
     }
 
     fn new(is_terminal: bool) -> Self {

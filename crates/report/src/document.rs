@@ -148,7 +148,7 @@ impl ResultDocument<'_> {
                 Csv => crate::grid::csv(document),
                 Markdown => crate::grid::markdown(document),
                 Html => html::grid_page(document),
-                _ => crate::grid::text(document),
+                _ => crate::grid::text(document, style),
             },
             Self::Sweep(document) => of_sweep(document, format, style),
             Self::Suite(document) => of_suite(document, format, style),

@@ -6,10 +6,11 @@ use analyse::{ActiveIntervals, Evidence, EvidenceSource, EvidenceUnit, Explanati
 use serde::Serialize;
 use units::{Bytes, Nanos, count, percent, significant};
 
+use crate::answer::Answer;
 use crate::escape;
 use crate::sheet::{Sheet, SheetStyle, Tone};
 use crate::text::tone_of;
-use crate::words::{self, SentenceContext, severity_name};
+use crate::words::{self, Origin, SentenceContext, severity_name};
 
 /// Version of the document's layout.
 const SCHEMA: u32 = 1;
@@ -35,16 +36,89 @@ pub(crate) fn explain_text(explained: &[Explained], style: SheetStyle) -> String
         if index > 0 {
             page.sheet.gap();
         }
-        page.input(one);
+        page.answers(one, explained.len() > 1);
+        if style.details {
+            page.sheet.gap();
+            page.input(one);
+        }
     }
     page.sheet.finish()
 }
+
+impl Explained {
+    fn origin(&self) -> Origin<'_> {
+        Origin { kind: self.kind, volume: self.expected.as_deref() }
+    }
+
+    /// Returns the answer about one subject, named if there are several.
+    fn answer(&self, explanation: &Explanation) -> Answer {
+        words::explain_answer(explanation, self.origin())
+    }
+}
+
+/// Column of the figures below an answer.
+const FIGURES: &str = "          ";
+
+/// Busy fraction from which a device beside the explained one is named apart from idle ones.
+const BUSY: f64 = 0.05;
 
 struct ExplainPage {
     sheet: Sheet,
 }
 
 impl ExplainPage {
+    /// Appends the answers about one input, each with its figures, and other devices in one line.
+    fn answers(&mut self, one: &Explained, with_name: bool) {
+        if with_name {
+            self.sheet.paragraph(&escape::markdown(&one.input), Some(Tone::Strong));
+        }
+        let (explained, others): (Vec<&Explanation>, Vec<&Explanation>) =
+            one.explanations.iter().partition(|explanation| !explanation.only_figures);
+        for (index, explanation) in explained.iter().enumerate() {
+            if index > 0 {
+                self.sheet.gap();
+            }
+            let with_subject = explained.len() > 1 && !explanation.subject.is_empty();
+            if with_subject {
+                self.sheet.line(&self.sheet.strong(&explanation.subject));
+            }
+            one.answer(explanation).write(&mut self.sheet);
+            let glance = at_a_glance(explanation);
+            if !glance.is_empty() {
+                self.sheet.gap();
+                self.sheet.wrapped(FIGURES, &glance);
+            }
+        }
+        self.others(&others);
+        if !self.sheet.shows_details() {
+            let count: usize = explained.iter().map(|explanation| explanation.findings.len()).sum();
+            let findings = match count {
+                0 => "More".to_owned(),
+                1 => "1 finding".to_owned(),
+                count => format!("{count} findings"),
+            };
+            self.sheet.line(&self.sheet.faint(&format!("{FIGURES}{findings}: --details")));
+        }
+    }
+
+    /// Appends the devices that are not explained: busy ones with their figures, idle ones by name.
+    fn others(&mut self, others: &[&Explanation]) {
+        let busy_share = |one: &Explanation| {
+            one.figures.iter().find(|figure| figure.quantity == Quantity::BusyShare).map_or(0.0, |figure| figure.value)
+        };
+        let (busy, idle): (Vec<&Explanation>, Vec<&Explanation>) =
+            others.iter().partition(|one| busy_share(one) >= BUSY);
+        for one in &busy {
+            self.sheet.wrapped(FIGURES, &format!("{}: {}", one.subject, at_a_glance(one)));
+        }
+        let names: Vec<&str> = idle.iter().map(|one| one.subject.as_str()).collect();
+        match names.len() {
+            0 => {}
+            1 => self.sheet.wrapped(FIGURES, &format!("Idle: {}.", names[0])),
+            count => self.sheet.wrapped(FIGURES, &format!("{count} idle devices: {}.", names.join(", "))),
+        }
+    }
+
     fn input(&mut self, one: &Explained) {
         let against = one.expected.as_ref().map_or_else(String::new, |volume| format!(", against {volume}"));
         for (index, explanation) in one.explanations.iter().enumerate() {
@@ -97,7 +171,7 @@ fn nothing_found(one: &Explained, explanation: &Explanation) -> &'static str {
     let is_of_transfers = is(Quantity::Iops) || is(Quantity::BytesPerSecondTold) || is(Quantity::LatencyMean);
     match one.expected {
         _ if !is_of_transfers && (is(Quantity::SyncMean) || is(Quantity::SyncP99)) => {
-            "Only syncs were measured, so the limit of reads and writes cannot be determined."
+            "Only syncs were measured, so the limit of reads and writes is unknown."
         }
         Some(_) if !is(Quantity::LatencyMean) => "No finding: without a mean latency, what limits it is not known.",
         Some(_) => "No problems found.",
@@ -230,12 +304,16 @@ struct ExplainedInput<'a> {
 #[derive(Serialize)]
 struct ExplainSubject<'a> {
     subject: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<Answer>,
     figures: &'a [Evidence],
     #[serde(skip_serializing_if = "Option::is_none")]
     active: Option<ActiveIntervals>,
     findings: Vec<ExplainedFinding<'a>>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     notes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<&'a analyse::VolumeChange>,
 }
 
 #[derive(Serialize)]
@@ -247,17 +325,19 @@ struct ExplainedFinding<'a> {
     settings: Vec<words::DatabaseSetting>,
 }
 
-fn subject(explanation: &Explanation) -> ExplainSubject<'_> {
+fn subject<'a>(one: &'a Explained, explanation: &'a Explanation) -> ExplainSubject<'a> {
     let worded = |finding| {
         let (text, settings) = (words::finding(finding, explanation), words::settings(finding));
         ExplainedFinding { finding, text, settings }
     };
     ExplainSubject {
         subject: &explanation.subject,
+        answer: (!explanation.only_figures).then(|| one.answer(explanation)),
         figures: &explanation.figures,
         active: explanation.active,
         findings: explanation.findings.iter().map(worded).collect(),
         notes: &explanation.notes,
+        change: explanation.change.as_ref(),
     }
 }
 
@@ -267,7 +347,7 @@ pub(crate) fn explain_json(explained: &[Explained]) -> String {
         input: &one.input,
         kind: one.kind,
         expected: one.expected.as_deref(),
-        subjects: one.explanations.iter().map(subject).collect(),
+        subjects: one.explanations.iter().map(|explanation| subject(one, explanation)).collect(),
     });
     crate::own::pretty(&ExplainDocument { schema: SCHEMA, inputs: inputs.collect() })
 }
@@ -278,11 +358,11 @@ pub(crate) fn explain_markdown(explained: &[Explained]) -> String {
     for one in explained {
         for explanation in &one.explanations {
             let subject = subject_suffix(explanation);
-            let _ = write!(
-                text,
-                "## {}{subject}\n\n| severity | finding | what |\n|---|---|---|\n",
-                escape::markdown(&one.input)
-            );
+            let _ = write!(text, "## {}{subject}\n\n", escape::markdown(&one.input));
+            if !explanation.only_figures {
+                text.push_str(&one.answer(explanation).markdown());
+            }
+            text.push_str("| severity | finding | what |\n|---|---|---|\n");
             for finding in &explanation.findings {
                 let words = escape::markdown(&words::finding(finding, explanation));
                 let _ = writeln!(text, "| {} | `{}` | {words} |", severity_name(finding.severity), finding.code.name());

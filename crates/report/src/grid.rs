@@ -5,7 +5,9 @@ use record::{DataKind, JobResult, MissingItems, Run, ShardRecord};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos, Problem, ProblemCode, count};
 
+use crate::answer::{Answer, Outcome};
 use crate::escape;
+use crate::sheet::{Sheet, SheetStyle};
 
 /// A grid, or a shard of one.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -145,7 +147,7 @@ const WIDTH_MAX: usize = 200;
 
 /// Returns the grid as text: settings on the left, results on the right, then what is missing.
 #[must_use]
-pub fn text(document: &GridDocument) -> String {
+pub fn text(document: &GridDocument, style: SheetStyle) -> String {
     let (head, body) = table(&document.points);
     let width =
         |column: usize| std::iter::once(&head).chain(&body).map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -159,7 +161,38 @@ pub fn text(document: &GridDocument) -> String {
         format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
     };
     let missing = document.missing.iter().map(|missing| format!("\n{missing}\n"));
-    std::iter::once(&head).chain(&body).map(line).chain(missing).collect()
+    let mut sheet = Sheet::new(style.readable(), 0);
+    if let Some(answer) = answer(document) {
+        answer.write(&mut sheet);
+        sheet.gap();
+    }
+    sheet.finish() + &std::iter::once(&head).chain(&body).map(line).chain(missing).collect::<String>()
+}
+
+/// Answers which point is fastest, and from which one on there is no more to gain.
+fn answer(document: &GridDocument) -> Option<Answer> {
+    /// Fraction of the highest rate that counts as all of it.
+    const NEARLY: f64 = 0.98;
+    let rate = |point: &GridPoint| {
+        point.run.jobs.iter().flat_map(|job| job.result.kinds().map(|(_, kind)| kind.iops())).sum::<f64>()
+    };
+    let latency = |point: &GridPoint| {
+        let kinds = point.run.jobs.iter().flat_map(|job| job.result.kinds().map(|(_, kind)| kind.in_blocks()));
+        let (sum, count) = kinds.fold((0.0, 0), |(sum, count), latency| {
+            (sum + latency.mean_ns * latency.count as f64, count + latency.count)
+        });
+        (count > 0).then(|| format!(" at {}", Nanos::new((sum / count as f64).round() as u64)))
+    };
+    let most = document.points.iter().map(&rate).fold(0.0, f64::max);
+    let best = document.points.iter().find(|point| rate(point) >= NEARLY * most && most > 0.0)?;
+    let last = document.points.last().filter(|last| last.label() != best.label());
+    let words = |point: &GridPoint| {
+        format!("{} gives {} IOPS{}", point.label(), count(rate(point)), latency(point).unwrap_or_default())
+    };
+    let limit = Some(limit(best, 0)).filter(|limit| !limit.is_empty());
+    let limit = limit.map_or_else(String::new, |limit| format!(" ({limit})"));
+    let rest = last.map_or_else(String::new, |last| format!("; {}", words(last)));
+    Some(Answer::new(Outcome::Neutral, format!("{}{limit}{rest}.", words(best))))
 }
 
 /// Returns the grid as JSON: `sweep` holds the points, each a run with its `settings`.

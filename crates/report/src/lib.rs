@@ -10,6 +10,7 @@
 //! What is *not* here: statistics (`record` and `analyse` have them; this crate scales units), the store and the server
 //! (their data comes in as plain values), files, terminals, the environment, and diagnostics about job files.
 
+mod answer;
 pub mod capture;
 pub mod catalog;
 mod chart;

@@ -144,7 +144,7 @@ mod tests {
         }
         assert!(crate::grid::json(&whole).contains("\"missing\""));
         let sweep = SweepDocument { missing: whole.missing.clone(), ..SweepDocument::default() };
-        let style = crate::SheetStyle { width: 100, colour: false };
+        let style = crate::SheetStyle { width: 100, ..crate::SheetStyle::default() };
         assert!(crate::sweep::text(&sweep, style).contains(missing));
         let subjects = [crate::html::PageSubject::Sweep(&sweep)];
         assert!(crate::html::page(&subjects).contains(missing));

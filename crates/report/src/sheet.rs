@@ -7,11 +7,13 @@ pub struct SheetStyle {
     pub width: usize,
     /// Whether colours may be used.
     pub colour: bool,
+    /// Whether to print all findings with their evidence, all devices and all candidates.
+    pub details: bool,
 }
 
 impl Default for SheetStyle {
     fn default() -> Self {
-        Self { width: 80, colour: false }
+        Self { width: 80, colour: false, details: false }
     }
 }
 
@@ -28,6 +30,7 @@ impl SheetStyle {
 pub struct Sheet {
     text: String,
     width: usize,
+    details: bool,
     paint: Paint,
     /// Column in which the values of fields begin.
     indent: usize,
@@ -37,7 +40,7 @@ impl Sheet {
     /// Returns an empty sheet; values of fields begin in column `indent`.
     #[must_use]
     pub fn new(style: SheetStyle, indent: usize) -> Self {
-        Self { text: String::new(), width: style.width, paint: Paint(style.colour), indent }
+        Self { text: String::new(), width: style.width, details: style.details, paint: Paint(style.colour), indent }
     }
 
     /// Returns the text.
@@ -50,6 +53,11 @@ impl Sheet {
     #[must_use]
     pub fn width(&self) -> usize {
         self.width
+    }
+
+    /// Reports whether everything is to be printed.
+    pub(crate) fn shows_details(&self) -> bool {
+        self.details
     }
 
     /// Returns the colours.
@@ -194,7 +202,7 @@ mod tests {
     use super::*;
 
     fn sheet(width: usize, colour: bool) -> Sheet {
-        Sheet::new(SheetStyle { width, colour }, 8)
+        Sheet::new(SheetStyle { width, colour, ..SheetStyle::default() }, 8)
     }
 
     #[test]

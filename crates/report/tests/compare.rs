@@ -77,7 +77,7 @@ Note: Only one side has repeats: the other is taken to vary from run to run as m
 candidate is 6.1% ± 1.2% faster on reads (IOPS); latency p99 worse (+8.3% ± 4.2%); latency p99.9
 undecided: 20 min more would decide it
 ";
-    assert_eq!(compare::text(&document(), SheetStyle { width: 100, colour: false }), expected);
+    assert_eq!(compare::text(&document(), SheetStyle { width: 100, ..SheetStyle::default() }), expected);
 }
 
 #[test]
@@ -129,8 +129,8 @@ baseline   before  randread 4 KiB, io_uring, depth 32, direct, 2026-11-21 12:50:
 
 2 of 4 expectations do not hold, the first: read.lat.p99<=1ms: it is 1.30 ms, 30.0% off
 ";
-    assert_eq!(gate::text(&gated(false), SheetStyle { width: 100, colour: false }), expected);
-    let strict = gate::text(&gated(true), SheetStyle { width: 100, colour: false });
+    assert_eq!(gate::text(&gated(false), SheetStyle { width: 100, ..SheetStyle::default() }), expected);
+    let strict = gate::text(&gated(true), SheetStyle { width: 100, ..SheetStyle::default() });
     assert!(strict.contains("✗ write.iops>=99%") && strict.contains("3 of 4 expectations do not hold"), "{strict}");
 }
 

@@ -67,7 +67,7 @@ fn run(jobs: Vec<JobResult>) -> Run {
 }
 
 fn page(run: &Run, width: usize) -> String {
-    text(run, &analyse(run), SheetStyle { width, colour: false })
+    text(run, &analyse(run), SheetStyle { width, ..SheetStyle::default() })
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn text_fits_the_width_and_is_unchanged_by_colours() {
     for width in [60, 72, 80, 100, 120] {
         let page = page(&run, width);
         assert!(page.lines().all(|line| line.chars().count() <= width), "{width}:\n{page}");
-        let painted = text(&run, &analyse(&run), SheetStyle { width, colour: true });
+        let painted = text(&run, &analyse(&run), SheetStyle { width, colour: true, ..SheetStyle::default() });
         assert!(painted.contains("\u{1b}["));
         assert_eq!(without_colours(&painted), page);
     }
@@ -227,8 +227,8 @@ fn tables_and_pages_leave_out_what_other_programs_do_not_print() {
     assert!(!metrics.contains("fathom_operations_total{") && !metrics.contains("_count{"), "{metrics}");
     assert_eq!(metrics.lines().filter(|line| line.starts_with("fathom_iops{")).count(), 2, "{metrics}");
     let verdicts = analyse(&run);
-    let html =
-        ResultDocument::Run(&run, &verdicts).render(ResultFormat::Html, SheetStyle { width: 100, colour: false });
+    let html = ResultDocument::Run(&run, &verdicts)
+        .render(ResultFormat::Html, SheetStyle { width: 100, ..SheetStyle::default() });
     assert!(html.contains("random read iops") && html.contains("28.8k") && html.contains("2 MiB/s"), "{html}");
     for made_up in ["16 min 40 s", "28.8M", "0 ns", "0 B", ">0<"] {
         assert!(!html.contains(made_up), "{made_up}");

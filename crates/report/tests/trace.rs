@@ -68,7 +68,7 @@ fn database() -> TraceStudy {
 }
 
 fn render(report: &TraceStudy, format: ResultFormat) -> String {
-    ResultDocument::Trace(report).render(format, SheetStyle { width: 80, colour: false })
+    ResultDocument::Trace(report).render(format, SheetStyle { width: 80, ..SheetStyle::default() })
 }
 
 /// Compares with a file; `FATHOM_WRITE_EXPECTED=1` writes it.
@@ -256,7 +256,8 @@ fn text_fits_the_width() {
     let mut report = database();
     report.condition.info.processes = vec!["a process with a name of more than sixty characters".repeat(2); 8];
     for width in [60, 80, 120] {
-        let text = ResultDocument::Trace(&report).render(ResultFormat::Text, SheetStyle { width, colour: false });
+        let text =
+            ResultDocument::Trace(&report).render(ResultFormat::Text, SheetStyle { width, ..SheetStyle::default() });
         assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
     }
 }

@@ -240,7 +240,11 @@ fn lost_events_are_counted_by(disk: &LoopDisk, source: CaptureSource) {
     // Each request has an issue and a completion, or one record, and each lost one is one of them.
     let whole = requests.iter().filter(|request| request.service_ns.is_some()).count() as u64;
     assert!(whole + report.lost_events >= 20_000, "{whole} and {}", report.lost_events);
-    assert!(report.text(report::SheetStyle { width: 80, colour: false }).contains("larger buffers (--buffer)"));
+    assert!(
+        report
+            .text(report::SheetStyle { width: 80, ..report::SheetStyle::default() })
+            .contains("larger buffers (--buffer)")
+    );
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub(crate) fn command(options: &CatalogOptions) -> Exit {
     match (load, resolved) {
         (Ok(load), Ok(resolved)) => {
             let shown = CatalogVolume::new(&resolved[0], &load);
-            let style = SheetStyle { width: Terminal::stdout().width.min(100), colour: false };
+            let style = SheetStyle { width: Terminal::stdout().width.min(100), ..SheetStyle::default() };
             print_text(&if options.format == ResultFormat::Json { shown.json() } else { shown.text(style) })
         }
         (load, resolved) => {

@@ -12,7 +12,7 @@ use report::{ResultDocument, ResultFormat};
 use sides::{RunSet, RunSubject, overwritten};
 use units::{Problem, ProblemCode};
 
-use crate::args::{PAGES, one_of};
+use crate::args::{Details, PAGES, one_of};
 use crate::exit::Exit;
 use crate::outputs::{Output, deliver_as};
 
@@ -38,7 +38,8 @@ pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
     let subjects = [baseline.subjects("baseline"), candidate.subjects("candidate")].concat();
     let mut files = Output::open(&options.output, ResultFormat::OF_COMPARISON).map_err(Exit::invalid)?;
     let runs: Vec<PageSubject<'_>> = subjects.iter().map(RunSubject::page).collect();
-    let delivered = deliver_as(&mut files, ResultDocument::Comparison(&document, &runs), options.format);
+    let delivered =
+        deliver_as(&mut files, ResultDocument::Comparison(&document, &runs), options.format, options.details);
     Ok(if delivered == Exit::Good && failed { Exit::Failed } else { delivered })
 }
 
@@ -172,6 +173,8 @@ pub(crate) struct CompareOptions {
     /// Write additional output to FILE: .json .md .csv .txt, .html with the charts of both (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Vec<PathBuf>,
+    #[command(flatten)]
+    details: Details,
 }
 
 /// Verdicts that make a comparison fail.

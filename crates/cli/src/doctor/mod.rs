@@ -33,6 +33,6 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
     };
     let subjects = subjects.into_iter().map(examined).collect();
     let diagnosis = Diagnosis { subjects, host: host_findings, purpose: options.purpose };
-    let text = printed(ResultDocument::Diagnosis(&diagnosis, options.all), options.format);
+    let text = printed(ResultDocument::Diagnosis(&diagnosis, options.all), options.format, options.details);
     Ok(deliver_and_print(&mut files, &text, ResultDocument::Diagnosis(&diagnosis, true)))
 }

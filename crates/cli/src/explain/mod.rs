@@ -14,7 +14,7 @@ use record::{Claim, Input, InputResults};
 use report::{ResultDocument, ResultFormat};
 use runner::Seeds;
 
-use crate::args::{OptionWord, PAGES, one_of};
+use crate::args::{Details, OptionWord, PAGES, one_of};
 use crate::exit::Exit;
 use crate::outputs::{Output, deliver_as, print_text};
 use crate::run_argument::{is_file, resolve_all};
@@ -54,7 +54,7 @@ pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
     }
     signals.conclude();
     diagnostics::print(&unreadable);
-    Ok(deliver_as(&mut files, ResultDocument::Explanations(&explained), options.format))
+    Ok(deliver_as(&mut files, ResultDocument::Explanations(&explained), options.format, options.details))
 }
 
 /// Explains what limits a trace on a volume, by a replay.
@@ -73,7 +73,7 @@ fn replayed(options: &ExplainOptions, name: &str, volume: &str) -> Result<Exit, 
         (Some(signal), _) => Ok(Exit::Signal(signal)),
         (None, Some(explained)) => {
             signals.conclude();
-            Ok(deliver_as(&mut files, ResultDocument::Explanations(&[explained]), options.format))
+            Ok(deliver_as(&mut files, ResultDocument::Explanations(&[explained]), options.format, options.details))
         }
         (None, None) => Err(Exit::invalid(
             Problem::error(ProblemCode::Trace, format!("{name} cannot be replayed on {volume}"))
@@ -229,6 +229,8 @@ pub(crate) struct ExplainOptions {
     /// Write additional output to FILE: .json .md .txt (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Vec<PathBuf>,
+    #[command(flatten)]
+    details: Details,
 }
 
 const DATABASES: &[OptionWord<Database>] = &[

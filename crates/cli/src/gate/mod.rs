@@ -11,7 +11,7 @@ use record::Run;
 use report::gate::{self as page, GateCheck, GateDocument};
 use report::{ResultDocument, ResultFormat};
 
-use crate::args::{PAGES, one_of};
+use crate::args::{Details, PAGES, one_of};
 use crate::compare::check_comparable;
 use crate::compare::sides::{RunSet, overwritten};
 use crate::exit::Exit;
@@ -33,7 +33,7 @@ pub(crate) fn command(options: &GateOptions) -> Result<Exit, Exit> {
         check_comparable(comparison)?;
     }
     let document = judge(&expected, &runs, baseline.as_ref(), comparison.as_ref(), options.strict);
-    let delivered = deliver_as(&mut files, ResultDocument::Gate(&document), options.format);
+    let delivered = deliver_as(&mut files, ResultDocument::Gate(&document), options.format, options.details);
     Ok(if delivered == Exit::Good { exit(&document) } else { delivered })
 }
 
@@ -156,4 +156,6 @@ pub(crate) struct GateOptions {
     /// Write additional output to FILE: .json .md .txt (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Vec<PathBuf>,
+    #[command(flatten)]
+    details: Details,
 }

@@ -20,7 +20,7 @@ use procedure::trace_purchase::{PreparedTrace, TraceQuestion, is_trace};
 use procedure::{ProcedureObserver, plan_words};
 use report::{ResultDocument, ResultFormat};
 
-use crate::args::{JSON, MARKDOWN, OptionWord, ProgressStyle, TEXT, one_of};
+use crate::args::{Details, JSON, MARKDOWN, OptionWord, ProgressStyle, TEXT, one_of};
 use crate::diagnostics::warning;
 use crate::display::Display;
 use crate::exit::Exit;
@@ -68,7 +68,7 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
         return Ok(Exit::Signal(signal));
     }
     signals.conclude();
-    Ok(outputs::deliver_as(&mut files, ResultDocument::Plan(&report, words.show_math), options.format))
+    Ok(outputs::deliver_as(&mut files, ResultDocument::Plan(&report, words.show_math), options.format, options.details))
 }
 
 pub(crate) const HELP: &str = "\
@@ -111,6 +111,8 @@ pub(crate) struct PlanOptions {
     /// Write additional output to FILE: .html .json .csv .md .txt .svg (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Vec<PathBuf>,
+    #[command(flatten)]
+    details: Details,
 }
 
 const FORMATS: &[OptionWord<ResultFormat>] =
@@ -161,5 +163,5 @@ fn of_trace(options: &PlanOptions, name: &str) -> Result<Exit, Exit> {
         return Ok(Exit::Signal(signal));
     }
     signals.conclude();
-    Ok(outputs::deliver_as(&mut files, ResultDocument::TracePlan(&report), options.format))
+    Ok(outputs::deliver_as(&mut files, ResultDocument::TracePlan(&report), options.format, options.details))
 }

@@ -56,13 +56,13 @@ fn list(options: &RunsListOptions) -> Result<Exit, Exit> {
     let (place, runs, skipped) = (place.display().to_string(), &listing.entries, skipped(&listing));
     Ok(print_text(&match options.format {
         ResultFormat::Json => saved_runs_json(&place, runs, &skipped),
-        _ => saved_runs_text(&place, runs, now.time_zone(), &skipped, Terminal::stdout().style()),
+        _ => saved_runs_text(&place, runs, now.time_zone(), &skipped, Terminal::stdout().style(true)),
     }))
 }
 
 fn show(options: &RunsShowOptions) -> Result<Exit, Exit> {
     let resolved = resolve_all(&options.run).map_err(Exit::invalid)?;
-    let style = Terminal::stdout().style();
+    let style = Terminal::stdout().style(true);
     let details: Vec<_> = resolved.iter().map(details).collect();
     let text = |(one, details)| run_details_text(details, &results(one, style), style);
     Ok(print_text(&match options.format {

@@ -19,7 +19,7 @@ use serve::{
 use supervisor::ServerSupervisor;
 use units::{Problem, ProblemCode};
 
-use crate::args::{JSON, OptionWord, ProgressStyle, TEXT, TEXT_OR_JSON, one_of};
+use crate::args::{Details, JSON, OptionWord, ProgressStyle, TEXT, TEXT_OR_JSON, one_of};
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::outputs::{self, Output, deliver_and_print, printed};
@@ -39,7 +39,7 @@ pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
     }
     let Some(address) = &options.stats else { return run(options, &directory) };
     let served = serve::read_statistics(address, &directory).map_err(Exit::environment)?;
-    Ok(outputs::print_text(&printed(document(&served), options.format.unwrap_or(ResultFormat::Text))))
+    Ok(outputs::print_text(&printed(document(&served), options.format.unwrap_or(ResultFormat::Text), options.details)))
 }
 
 /// Returns a function that reports a system error.
@@ -116,10 +116,10 @@ fn progress(options: &ServeOptions) -> ProgressStyle {
 fn conclude(options: &ServeOptions, served: &ServerStats, files: &mut [Output], exit: Exit) -> Exit {
     let on_stderr = options.format.is_none() && options.run.is_some();
     let result = document(served);
-    let text = printed(result, options.format.unwrap_or(ResultFormat::Text));
+    let text = printed(result, options.format.unwrap_or(ResultFormat::Text), options.details);
     let delivered = deliver_and_print(files, if on_stderr { "" } else { &text }, result);
     if on_stderr {
-        write_stderr(&printed(result, ResultFormat::Text));
+        write_stderr(&printed(result, ResultFormat::Text, options.details));
     }
     match (exit, delivered) {
         (Exit::Good, delivered) => delivered,
@@ -245,6 +245,8 @@ pub(crate) struct ServeOptions {
     /// Write additional output to FILE: .json .txt .prom (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Vec<PathBuf>,
+    #[command(flatten)]
+    details: Details,
     /// Show progress on standard error
     #[arg(long, value_enum, default_value_t = ProgressStyle::Auto, help_heading = "Output")]
     progress: ProgressStyle,

@@ -19,7 +19,7 @@ use runner::{RunControl, Seeds};
 use store::RunToSave;
 use units::{Problem, ProblemCode};
 
-use crate::args::{CommonOptions, PAGES, one_of};
+use crate::args::{CommonOptions, Details, PAGES, one_of};
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::observers::RequestedObservers;
@@ -58,7 +58,7 @@ fn show(suite: &Suite, format: ResultFormat) -> Exit {
     outputs::print_text(&match format {
         ResultFormat::Json => procedure.json(),
         ResultFormat::Markdown => procedure.markdown(),
-        _ => procedure.text(Terminal::stdout().style()),
+        _ => procedure.text(Terminal::stdout().style(true)),
     })
 }
 
@@ -237,7 +237,7 @@ fn has_failed(document: &SuiteDocument) -> bool {
 
 /// Writes the results. Returns the exit status, and whether all results are written.
 fn conclude(options: &SuiteRunOptions, document: &SuiteDocument, files: &mut [Output]) -> (Exit, bool) {
-    let delivered = outputs::deliver_as(files, ResultDocument::Suite(document), options.format);
+    let delivered = outputs::deliver_as(files, ResultDocument::Suite(document), options.format, options.details);
     let exit = match delivered {
         Exit::Good if has_failed(document) => Exit::Environment,
         Exit::Good if outcomes(document).any(SuiteOutcome::is_distrusted) => Exit::Distrust,
@@ -315,6 +315,8 @@ pub(crate) struct SuiteRunOptions {
     /// Write additional output to FILE: .json .html .md .txt (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Vec<PathBuf>,
+    #[command(flatten)]
+    details: Details,
     #[command(flatten)]
     common: CommonOptions,
 }

@@ -14,7 +14,7 @@ use report::{ResultDocument, ResultFormat};
 use trace::{SynthesizedJob, TraceFormat, TraceStudy, TraceWindow};
 use volume::catalogue::{QuantityKind, quantity};
 
-use crate::args::{PAGES, one_of};
+use crate::args::{Details, PAGES, one_of};
 use crate::exit::Exit;
 use crate::outputs::{self, Output, deliver_as};
 use crate::signals::{GRACE, Signals};
@@ -44,7 +44,7 @@ pub(crate) fn command(options: &TraceOptions) -> Result<Exit, Exit> {
         }
     };
     signals.conclude();
-    let exit = deliver_as(&mut outputs, ResultDocument::Trace(&study), options.format);
+    let exit = deliver_as(&mut outputs, ResultDocument::Trace(&study), options.format, options.details);
     if exit == Exit::Good && study.condition.is_incomplete() {
         let what = format!("{}: requests are missing; the result says which", study.name);
         diagnostics::warning(&Problem::warning(ProblemCode::Trace, what));
@@ -141,6 +141,8 @@ pub(crate) struct TraceOptions {
     /// Write additional output to FILE: .json .html .md .txt; .trace is a copy of the trace (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Vec<PathBuf>,
+    #[command(flatten)]
+    details: Details,
 }
 
 impl TraceOptions {

@@ -230,11 +230,11 @@ fn a_server_that_dies_ends_the_job() {
 #[test]
 fn a_probe_tells_depth_limits_from_device_limits() {
     let depth =
-        ("custom,size=1GiB,latency=3ms", "depth_bound", "The depth was the limit, not the device: iodepth=8 gave ");
+        ("custom,size=1GiB,latency=3ms", "depth_bound", "The depth is the limit, not the device: iodepth=8 gives ");
     let device = (
         "custom,size=1GiB,latency=3ms,iops=800",
         "device_bound",
-        "The device was the limit, not the depth: iodepth=8 gave ",
+        "The device is the limit, not the depth: iodepth=8 gives ",
     );
     // Wrong verdicts are deterministic, so repeating a disturbed probe cannot make one pass.
     for (volume, code, sentence) in [depth, device] {

@@ -61,7 +61,7 @@ fn the_articles_disk_has_too_shallow_a_queue() {
     let then = &shallow["counterfactual"];
     assert_near("IOPS with 211 in flight", then["iops"].as_f64().unwrap(), 158_000.0, 0.01);
     assert_near("their latency", then["latency_ns"].as_f64().unwrap(), 1_330_000.0, 0.01);
-    assert!(shallow["text"].as_str().unwrap().contains("Bound by latency: 31.7 of 32 in flight"), "{shallow}");
+    assert!(shallow["text"].as_str().unwrap().contains("The queue is too short: 31.7 of 32 in flight"), "{shallow}");
     // 2,823 MiB for 2,824 and 1314.62 us for 1314.55: 32 in flight explain the differences.
     assert!(!codes(&found).contains(&"figures_disagree"), "{found:?}");
     let edited = FIRST_TRY.replace("(2823MiB/", "(2800MiB/").replace("avg=1314.62", "avg=1414.62");

@@ -336,7 +336,7 @@ mod tests {
             file: Some(SampleFile { path: "db.counters".to_owned(), bytes: 12 << 20, samples: 80_001 }),
             ..SampleReport::default()
         };
-        let text = report.text(SheetStyle { width: 80, colour: false });
+        let text = report.text(crate::SheetStyle { width: 80, ..crate::SheetStyle::default() });
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         for part in [
             "IOPS over intervals of 100 ms",
@@ -351,7 +351,7 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         let idle = SampleReport { requests: 0, kinds: Vec::new(), file: None, ..report };
-        let text = idle.text(SheetStyle { width: 80, colour: false });
+        let text = idle.text(crate::SheetStyle { width: 80, ..crate::SheetStyle::default() });
         assert!(
             !text.contains("IOPS over") && text.contains("fathom capture /dev/nvme0n1p1 --sample -o FILE"),
             "{text}"

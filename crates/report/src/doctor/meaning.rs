@@ -8,22 +8,22 @@ pub(super) fn title(check: Check) -> &'static str {
     match check {
         Check::CgroupLimits => "cgroup I/O limits",
         Check::Scheduler => "I/O scheduler",
-        Check::NrRequests => "requests queued",
+        Check::NrRequests => "queued requests",
         Check::DeviceDepth => "device depth",
         Check::HardwareQueues => "hardware queues",
         Check::QueueSpread => "CPUs per queue",
         Check::InterruptSpread => "interrupts",
         Check::RqAffinity => "completion CPU",
-        Check::Rotational => "moving parts",
+        Check::Rotational => "rotational flag",
         Check::WriteCache => "write cache",
-        Check::MaxSectors => "largest request",
+        Check::MaxSectors => "maximum request",
         Check::NoMerges => "merging",
         Check::BlockSize => "block size",
         Check::Alignment => "alignment",
         Check::DiscardSupport => "discard support",
         Check::IoStats => "I/O statistics",
         Check::Polling => "polling queues",
-        Check::NumaNode => "memory node",
+        Check::NumaNode => "NUMA node",
         Check::Raid => "RAID",
         Check::LoopDirect => "loop direct I/O",
         Check::ReadAhead => "read-ahead",
@@ -37,7 +37,7 @@ pub(super) fn title(check: Check) -> &'static str {
         Check::Kernel => "kernel",
         Check::FreeCpus => "free CPUs",
         Check::Governor => "CPU governor",
-        Check::NativeAio => "libaio room",
+        Check::NativeAio => "libaio limit",
         Check::IoUring => "io_uring",
         Check::DirtyPages => "dirty pages",
         Check::Swap => "swap",
@@ -90,197 +90,159 @@ pub(super) fn why(check: Check, case: DoctorCase) -> &'static str {
 
 fn usual(check: Check) -> &'static str {
     match check {
-        Check::CgroupLimits => {
-            "Where cgroups set rates, the kernel holds this process's operations back to them, whatever the device could do."
-        }
-        Check::Scheduler => {
-            "Ordering and weighing requests costs time for each of them, and a device without moving parts gains \
-             nothing by their order."
-        }
+        Check::CgroupLimits => "The cgroup throttles this process to these rates, whatever the device can do.",
+        Check::Scheduler => "Sorting requests costs CPU time and gains nothing on an SSD.",
         Check::NrRequests => {
-            "No more than this can wait in each hardware queue; further submitters sleep. By Little's law 64,000 IOPS \
-             at 2 ms are 128 requests at a time."
+            "Maximum number of requests queued per hardware queue; further submitters sleep. By Little's law 64,000 IOPS \
+             at 2 ms take 128."
         }
         Check::DeviceDepth => {
-            "The device is handed no more commands than this at a time, so it can neither reorder them nor work on \
-             several."
+            "The device accepts at most this many commands at once, so it cannot overlap or reorder more."
         }
         Check::HardwareQueues => {
-            "Processors that share a hardware queue wait for each other to submit, and its completions come back \
-             through one interrupt."
+            "CPUs that share a hardware queue contend for it, and its completions use one interrupt."
         }
-        Check::QueueSpread => "A queue that many processors share is their bottleneck while others stand idle.",
-        Check::InterruptSpread => {
-            "Every completion begins with an interrupt. The processors that handle them are a ceiling of IOPS."
-        }
+        Check::QueueSpread => "A queue shared by many CPUs becomes a bottleneck while other queues are idle.",
+        Check::InterruptSpread => "Every completion starts with an interrupt; the CPUs that handle them bound IOPS.",
         Check::RqAffinity => {
-            "With 1 a completion is handled near the processor that asked, with 2 on that very one. Where one \
-             interrupt serves many processors only 2 spreads the work."
+            "1: completes on a CPU that shares a cache with the submitter; 2: on the submitting CPU. With one interrupt \
+             for many CPUs only 2 spreads the work."
         }
-        Check::Rotational => {
-            "Filesystems and swap choose by this flag how they place data, and schedulers how they wait."
-        }
+        Check::Rotational => "Filesystems, swap and schedulers choose their strategy by this flag.",
         Check::WriteCache => {
-            "A write-back cache answers writes at once, and a flush makes them durable. Without FUA each single durable \
-             write is followed by a flush of everything."
+            "A write-back cache acknowledges writes at once; a flush makes them durable. Without FUA every durable write \
+             flushes the whole cache."
         }
         Check::MaxSectors => {
-            "LargerVolume operations are split into requests of this size, each with its own share of latency and of the \
-             IOPS that were bought."
+            "Larger operations are split into requests of this size; each request adds latency and counts against the \
+             IOPS limit."
         }
-        Check::NoMerges => {
-            "Neighbouring requests of a sequential stream become one large one only while merging is on."
-        }
+        Check::NoMerges => "Adjacent requests of a sequential stream are combined only while merging is on.",
         Check::BlockSize => {
-            "Writes that are smaller than a physical block, or not aligned to one, are a read and a write of the whole \
-             block."
+            "A write smaller than a physical block, or not aligned to one, becomes a read-modify-write of the whole block."
         }
         Check::Alignment => {
-            "Where a partition does not begin at a block of the device, operations that look aligned touch one more \
-             block than they should. Moving it takes a backup, and nothing mounted."
+            "If a partition does not start on a block boundary, aligned operations touch one extra block. Moving it \
+             requires a backup and an unmounted filesystem."
         }
         Check::DiscardSupport => {
-            "Without discards the device keeps copying blocks that are no longer in use, and thin volumes never shrink."
+            "Without discards the SSD keeps copying deleted blocks, and thin volumes never shrink."
         }
-        Check::IoStats => "With counting off iostat, fio and Fathom see a device that does nothing.",
+        Check::IoStats => "With I/O statistics off, iostat, fio and Fathom see an idle device.",
         Check::Polling => {
-            "Programs that ask for it (hipri) save the interrupt of each operation at the price of a busy processor. \
-             On NVMe: nvme.poll_queues=N on the kernel's command line."
+            "Polled I/O (hipri) saves the interrupt per operation and uses a whole CPU. On NVMe: nvme.poll_queues=N on the \
+             kernel command line."
         }
-        Check::NumaNode => {
-            "Where this process may only use processors far from the device, each operation and its data cross between \
-             the nodes."
-        }
-        Check::Raid => "While disks are missing every read of theirs is computed from all the others.",
-        Check::LoopDirect => {
-            "Without direct I/O everything is cached twice, once for the loop device and once for its file, and direct \
-             operations are not."
-        }
+        Check::NumaNode => "If this process may only use CPUs of another NUMA node, every operation crosses nodes.",
+        Check::Raid => "While disks are missing, their reads are reconstructed from all other disks.",
+        Check::LoopDirect => "Without direct I/O data is cached twice: for the loop device and for its file.",
         Check::ReadAhead => {
-            "More of it makes sequential buffered reads faster and spends memory and IOPS on random ones. Direct I/O \
-             does not read ahead."
+            "More read-ahead speeds up sequential buffered reads and wastes memory and IOPS on random ones. Direct I/O \
+             is not affected."
         }
         Check::DiscardOption => {
-            "The device learns what is free only if it is told, by each deletion (discard) or from time to time (fstrim). \
-             Otherwise it slows down as it fills."
+            "The SSD learns of free space only from discards, at each deletion (discard) or periodically (fstrim); \
+             otherwise it slows down as it fills."
         }
         Check::LazyInit => {
-            "After a lazy mkfs one thread of the kernel fills the inode tables of all ext4 filesystems, at the cost of \
-             everything else. init_itable=0 finishes it at full speed; mkfs with lazy_itable_init=0 leaves nothing to do."
+            "After a lazy mkfs a kernel thread initializes inode tables in the background and competes for I/O. \
+             init_itable=0 finishes at full speed; mkfs with lazy_itable_init=0 avoids it."
         }
         Check::Barrier => {
-            "Without barriers flushes do not reach the device: that is faster, and a power failure may cost the \
-             filesystem. The sources allow it for local SSD alone, whose data may be lost anyway."
+            "Without barriers flushes do not reach the device: faster, but a power failure can corrupt the filesystem. \
+             Acceptable only on local SSD with disposable data."
         }
         Check::AccessTimes => "With strictatime every read writes an inode.",
-        Check::SyncOption => "With sync, every write waits for the device, whatever the program requested.",
+        Check::SyncOption => "With sync every write waits for the device.",
         Check::Stripe => {
-            "An allocator that does not know the stripes of the device makes writes that cover parts of them, whose \
-             parity has to be read first."
+            "If the filesystem does not know the RAID stripe, partial-stripe writes must read parity first."
         }
         Check::Fullness => {
-            "In a full filesystem new files are in many pieces, and an SSD has little room left to collect its garbage \
-             in."
+            "On a nearly full filesystem new files fragment, and the SSD has little spare space for garbage collection."
         }
-        Check::Kernel => {
-            "io_uring came with 5.1 and is complete enough for load generators since 5.11. Earlier kernels have libaio \
-             only."
-        }
+        Check::Kernel => "io_uring exists since Linux 5.1 and is complete since 5.11; older kernels have libaio only.",
         Check::FreeCpus => {
-            "Operations take processor time, and a host that is busy cannot ask for as many as the device would give. \
-             Counted by the load of the last minute, of which tasks that wait for disks are a part."
+            "A busy CPU submits fewer I/Os than the device could serve. Measured by the 1-minute load average, which \
+             includes tasks waiting for I/O."
         }
         Check::Governor => {
-            "Between operations a processor slows down, and each completion waits until it is fast again. A fixed speed \
-             shortens and steadies latency."
+            "The CPU clocks down between operations and ramps up at each completion; a fixed clock lowers latency."
         }
-        Check::NativeAio => "io_setup fails when all programs together ask for more operations than this.",
-        Check::IoUring => "Where it is not permitted programs fall back to slower engines, or end with an error.",
+        Check::NativeAio => "io_setup fails when all programs together request more operations than this.",
+        Check::IoUring => "If io_uring is not permitted, programs fall back to slower engines or fail.",
         Check::DirtyPages => {
-            "So much may gather in memory before it is written, all at once: an fsync or a full limit then waits for \
-             seconds behind it."
+            "This much dirty data may accumulate before writeback; an fsync, or reaching the limit, then stalls for seconds."
         }
-        Check::Swap => "Swapped-out memory is read back from a disk during the measurement.",
+        Check::Swap => "Swapped-out memory is read back from disk during the measurement.",
     }
 }
 
 fn of_case(check: Check, case: DoctorCase) -> Option<&'static str> {
     Some(match (check, case) {
-        (Check::CgroupLimits, DoctorCase::Low) => {
-            "In competition with other cgroups this process gets less than an equal share."
-        }
-        (Check::Scheduler, DoctorCase::Mechanical) => "Heads that move are worth the time to put requests in order.",
+        (Check::CgroupLimits, DoctorCase::Low) => "Under contention this cgroup gets less than an equal share.",
+        (Check::Scheduler, DoctorCase::Mechanical) => "On a hard disk sorting requests saves seeks.",
         (Check::NrRequests, DoctorCase::Hardware) => {
-            "Without a scheduler these are the device's own tags; only the device or its hypervisor has more. By \
-             Little's law 64,000 IOPS at 2 ms are 128 requests at a time."
+            "Without a scheduler these are the device's own tags, set by the device or its hypervisor. By Little's law \
+             64,000 IOPS at 2 ms take 128."
         }
         (Check::HardwareQueues, DoctorCase::Virtual) => {
-            "Processors share a queue and wait for each other. The hypervisor decides how many there are: num-queues \
-             of virtio, or a larger machine at a provider."
+            "CPUs contend for a shared queue. The hypervisor sets the number: num-queues of virtio, or a larger machine type."
         }
         (Check::HardwareQueues, DoctorCase::Hardware) => {
-            "Processors that share a hardware queue wait for each other to submit. The device and its driver have no more."
+            "CPUs contend for a shared queue; the device and its driver offer no more."
         }
         (Check::HardwareQueues, DoctorCase::Legacy) => {
-            "This kernel hands all requests through one queue and one lock. It takes a reboot; kernels since 5.0 have \
-             nothing else."
+            "This kernel sends all requests through one queue and one lock. Kernels from 5.0 always use multiple queues."
         }
         (Check::InterruptSpread, DoctorCase::Managed) => {
-            "Every completion begins with an interrupt. The kernel spreads those of NVMe by itself, so look for \
-             isolcpus, offline processors or a device that grants few vectors."
+            "Every completion starts with an interrupt. The kernel spreads NVMe interrupts itself: check isolcpus, offline \
+             CPUs, or a device with few vectors."
         }
         (Check::RqAffinity, DoctorCase::Low) => {
-            "Completions are handled wherever the interrupt lands, whose caches know nothing of the request."
+            "Completions run where the interrupt lands, with cold caches for the request."
         }
         (Check::Rotational, DoctorCase::Mechanical) => {
-            "Heads have to travel: 100 to 200 random operations per second, whatever is set here. Only another device \
-             gives more."
+            "A hard disk must seek: expect 100 to 200 random IOPS regardless of this setting."
         }
         (Check::Rotational, DoctorCase::Virtual) => {
-            "The disk is a provider's or speaks NVMe, and only claims to turn. Filesystems, swap and schedulers believe \
-             it."
+            "Reports rotational=1 but is a cloud or NVMe disk; filesystems, swap and schedulers rely on the flag."
         }
         (Check::WriteCache, DoctorCase::Hardware) => {
-            "Every write is durable when it is done, so there is nothing to flush."
+            "Every write is durable when it completes; there is nothing to flush."
         }
-        (Check::MaxSectors, DoctorCase::Hardware) => {
-            "The device takes no larger requests, so there is nothing to change."
-        }
+        (Check::MaxSectors, DoctorCase::Hardware) => "The device accepts no larger requests.",
         (Check::BlockSize, DoctorCase::Hardware) => {
-            "Operations of 4 KiB are smaller than a block of the device: each write of that size is a read and a write of \
-             the whole block. Use a multiple of the physical block."
+            "4 KiB writes are smaller than a physical block, so each becomes a read-modify-write. Use a multiple of the \
+             physical block."
         }
         (Check::Alignment, DoctorCase::Hardware) => {
-            "The device itself begins in the middle of a block of the medium, most often because of a layer below it."
+            "The device itself starts in the middle of a physical block, usually because of a layer below it."
         }
         (Check::Alignment, DoctorCase::Low) => {
-            "The data begin in the middle of a block of the file's filesystem: most operations touch one more than they \
-             should, and direct I/O to the file is refused. Make the loop device anew with another --offset."
+            "The data starts in the middle of a filesystem block: most operations touch one extra block, and direct I/O to \
+             the file is refused. Recreate the loop device with another --offset."
         }
         (Check::DiscardSupport, DoctorCase::Virtual) => {
-            "The device offers none; the hypervisor or provider decides. Thin volumes never shrink, and the SSD behind \
-             it copies blocks that are no longer in use."
+            "The hypervisor or provider does not offer discards: thin volumes never shrink, and the SSD keeps copying \
+             deleted blocks."
         }
         (Check::DiscardSupport, DoctorCase::Hardware) => {
-            "The device does not support discards, so it keeps copying blocks that are no longer in use. No setting changes that."
+            "The device does not support discards, so it keeps copying deleted blocks. No setting changes that."
         }
-        (Check::Polling, DoctorCase::Hardware) => "Of the drivers in use only NVMe has queues that can be polled.",
+        (Check::Polling, DoctorCase::Hardware) => "Only NVMe has polled queues.",
         (Check::SyncOption, DoctorCase::Low) => {
-            "All data are written twice, first to the journal. It takes an unmount: take data=journal out of the mount \
-             options, and of tune2fs -o."
+            "All data is written twice, first to the journal. Remove data=journal from the mount options and from \
+             tune2fs -o; this requires an unmount."
         }
         (Check::FreeCpus, DoctorCase::RuleOfThumb) => {
-            "The provider's rule is one free processor for every 2,000 random reads or 2,500 random writes per second \
-             of a persistent disk."
+            "The provider requires one free CPU per 2,000 random reads or 2,500 random writes per second of a persistent disk."
         }
         (Check::Governor, DoctorCase::Low) => {
-            "With this driver powersave is the lowest frequency all the time: every operation takes longer, on each of its \
-             ways."
+            "powersave pins the CPU at its lowest frequency, which adds latency to every operation."
         }
-        (Check::IoUring, DoctorCase::Unrestricted) => "This kernel has no switch against it.",
+        (Check::IoUring, DoctorCase::Unrestricted) => "This kernel has no switch to disable io_uring.",
         (Check::IoUring, DoctorCase::Filtered) => {
-            "The kernel allows it, but a filter of system calls (seccomp) is on this process, as in containers, and may \
-             refuse it: --ioengine=io_uring tells."
+            "The kernel permits it, but a seccomp filter (as in containers) may refuse it; try --ioengine=io_uring."
         }
         _ => return None,
     })
@@ -290,11 +252,11 @@ fn of_case(check: Check, case: DoctorCase) -> Option<&'static str> {
 pub(super) fn unread(unread: &UnreadFact) -> String {
     let path = &unread.path;
     match &unread.why {
-        UnreadCause::Missing => format!("there is no {path}"),
-        UnreadCause::Denied => format!("{path} may not be read by this user: run it as root"),
+        UnreadCause::Missing => format!("{path} does not exist"),
+        UnreadCause::Denied => format!("{path}: permission denied; run as root"),
         UnreadCause::Empty => format!("{path} is empty"),
         UnreadCause::Foreign(text) => format!("{path} says \"{text}\""),
-        UnreadCause::Outside => format!("{path} leads out of --root"),
+        UnreadCause::Outside => format!("{path} points outside --root"),
         UnreadCause::Failed(error) => format!("{path}: {error}"),
         UnreadCause::Copy => "known only on the running host; --root is a copy".to_owned(),
     }
@@ -303,20 +265,17 @@ pub(super) fn unread(unread: &UnreadFact) -> String {
 /// Describes the lowest layer of a stack that does not end in a block device.
 pub(super) fn bottom(bottom: StackBottom) -> &'static str {
     match bottom {
-        StackBottom::Memory => "no block device behind it: its files are in memory",
-        StackBottom::Network => "no block device behind it here: its files are on another host; ask the doctor there",
+        StackBottom::Memory => "no block device: files are in memory",
+        StackBottom::Network => "no block device here: files are on another host; run `fathom doctor` there",
         StackBottom::Elsewhere => {
-            "no block device behind it here: a program or the host of this machine keeps its files; ask the doctor there"
+            "no block device here: a program or the hypervisor's host has the files; run `fathom doctor` there"
         }
-        StackBottom::Kernel => "no block device behind it: a virtual filesystem of the kernel",
-        StackBottom::Pool => {
-            "a pool of its own kind of devices, which the mount does not name: ask about a disk of `zpool status`"
-        }
+        StackBottom::Kernel => "no block device: a virtual filesystem of the kernel",
+        StackBottom::Pool => "a storage pool: name one of its disks (see `zpool status`)",
         StackBottom::Layers => {
-            "layers of other filesystems that cannot be seen from inside this container: ask about a volume of it, or \
-             outside"
+            "overlay layers that are not visible in this container: name a volume, or run it outside"
         }
-        StackBottom::Hidden => "the host does not show the device behind it",
+        StackBottom::Hidden => "the host does not expose the device",
     }
 }
 

@@ -1,5 +1,6 @@
 //! The doctor's findings as text, Markdown and JSON. Sentences are in `meaning.rs`.
 
+mod answer;
 mod commands;
 mod meaning;
 mod page;
@@ -49,12 +50,12 @@ impl DoctorTally {
         }
     }
 
-    /// Returns `2 things hold it back, 3 could be better, 19 good`.
+    /// Returns `2 problems, 3 could be better, 19 good`.
     fn words(self) -> String {
         let problems = match self.problems {
             0 => String::new(),
-            1 => "1 thing holds it back".to_owned(),
-            n => format!("{n} things hold it back"),
+            1 => "1 problem".to_owned(),
+            n => format!("{n} problems"),
         };
         let some = |n: usize, words: &str| if n == 0 { String::new() } else { format!("{n} {words}") };
         let parts =
@@ -135,8 +136,8 @@ mod tests {
     #[test]
     fn the_tally_is_one_phrase() {
         let tally = |problems, better, good, unknown| DoctorTally { problems, better, good, unknown }.words();
-        assert_eq!(tally(2, 3, 19, 0), "2 things hold it back, 3 could be better, 19 good");
-        assert_eq!(tally(1, 0, 0, 1), "1 thing holds it back, 1 unknown");
+        assert_eq!(tally(2, 3, 19, 0), "2 problems, 3 could be better, 19 good");
+        assert_eq!(tally(1, 0, 0, 1), "1 problem, 1 unknown");
         assert_eq!(tally(0, 0, 0, 0), "nothing to check");
     }
 

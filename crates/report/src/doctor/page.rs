@@ -2,6 +2,7 @@
 
 use analyse::doctor::{CheckState, DoctorFinding, Purpose};
 
+use super::answer::answer;
 use super::{Diagnosis, DoctorTally, meaning, name, remedies, stack, values};
 use crate::sheet::{Sheet, SheetStyle, Tone};
 
@@ -15,6 +16,17 @@ const WIDE: usize = 100;
 /// Returns the findings as text; `all` adds reasons to passed checks.
 pub(crate) fn doctor_text(diagnosis: &Diagnosis, all: bool, style: SheetStyle) -> String {
     let mut page = DoctorPage { sheet: Sheet::new(style.readable(), INDENT), purpose: diagnosis.purpose, all };
+    answer(diagnosis).write(&mut page.sheet);
+    page.sheet.gap();
+    if !style.details && !all {
+        for (subject, findings) in &diagnosis.subjects {
+            page.summary(&name(subject), findings);
+            page.sheet.aside(2, &stack(subject));
+        }
+        page.summary("this host", &diagnosis.host);
+        page.sheet.line(&page.sheet.faint("Reasons, permanent changes and passed checks: --details"));
+        return page.sheet.finish();
+    }
     for (subject, findings) in &diagnosis.subjects {
         page.summary(&name(subject), findings);
         page.sheet.aside(2, &stack(subject));

@@ -24,6 +24,7 @@ pub(crate) fn doctor_json(diagnosis: &Diagnosis) -> String {
         })
     });
     let document = json!({
+        "answer": super::answer::answer(diagnosis),
         "for": purpose,
         "subjects": subjects.collect::<Vec<_>>(),
         "host": { "tally": tally(DoctorTally::of(&diagnosis.host, purpose)), "findings": findings(&diagnosis.host) },
@@ -69,7 +70,7 @@ fn why(finding: &DoctorFinding) -> String {
 
 /// Returns the findings as Markdown tables, with the commands as code blocks.
 pub(crate) fn doctor_markdown(diagnosis: &Diagnosis) -> String {
-    let mut out = String::new();
+    let mut out = super::answer::answer(diagnosis).markdown();
     for (subject, findings) in &diagnosis.subjects {
         section(&mut out, &name(subject), &stack(subject), findings, diagnosis.purpose);
     }

@@ -64,7 +64,7 @@ pub(super) fn headroom(need: &Need) -> Option<String> {
     }
     let percent = significant(100.0 * need.headroom, 2);
     let factor = significant(1.0 + need.headroom, 3);
-    let mut text = format!("headroom {percent} %: a volume sustains {factor} times the rate");
+    let mut text = format!("headroom {percent}%: the volume sustains {factor} times the rate");
     let bounds = [("mean latency", need.mean), (percentile_name(need), need.percentile.map(|(_, bound)| bound))];
     for (name, bound) in bounds {
         let Some(bound) = bound else { continue };
@@ -102,10 +102,10 @@ pub(super) fn jitter(candidate: &Candidate, need: &Need) -> Option<String> {
     let differs = |(name, secs, bound): (&str, Option<JitterComparison>, Option<Nanos>)| {
         let (JitterComparison { with, without }, bound) = (secs?, bound?);
         let missed = if without > bound.secs_f64() { format!(", above the bound of {bound}") } else { String::new() };
-        Some(format!("{name} {}, without jitter {}{missed}", time(with), time(without)))
+        Some(format!("{name} {}, {} with no burst tolerance{missed}", time(with), time(without)))
     };
     let phrases: Vec<String> = bounds.into_iter().filter_map(differs).collect();
-    let how = format!("{} admits operations up to {} ahead of schedule", effect.limit, cited_jitter(&effect.jitter));
+    let how = format!("{}: burst tolerance {}", effect.limit, cited_jitter(&effect.jitter));
     let source = if effect.is_simulated { "simulated" } else { "by formula" };
     Some(format!("{how}: {} ({source})", phrases.join("; ")))
 }
@@ -113,7 +113,7 @@ pub(super) fn jitter(candidate: &Candidate, need: &Need) -> Option<String> {
 /// Names the limit that the candidate meets only because the provider merges sequential operations.
 pub(super) fn merging(candidate: &Candidate) -> Option<String> {
     let effect = candidate.merging.as_ref()?;
-    let each = format!("{} sustains {} IOPS where each operation counts", effect.limit, whole(effect.iops));
+    let each = format!("{} sustains {} IOPS if each operation counts", effect.limit, whole(effect.iops));
     Some(format!("{each}; sequential ones are merged ({})", cited_merging(&effect.merging)))
 }
 
@@ -129,7 +129,7 @@ pub(super) fn unknown_machine(candidate: &Candidate) -> Option<String> {
     let unknown = &candidate.spec.unknown_limits;
     (!unknown.is_empty()).then(|| {
         let names = unknown.join(", ");
-        format!("machine limit unknown: the catalogue has no {names} of {machine}; the plan counts none in its place")
+        format!("the catalogue has no {names} of {machine}, so the plan assumes no such limit")
     })
 }
 
@@ -138,16 +138,19 @@ pub(super) fn in_short(candidate: &Candidate, need: &Need) -> Vec<String> {
     let effect = candidate.jitter.as_ref();
     let percentile = effect.and_then(|effect| effect.percentile_secs).map(|secs| (percentile_name(need), secs));
     let mean = effect.and_then(|effect| effect.mean_secs).map(|secs| ("mean", secs));
-    let without = percentile.or(mean).map(|(name, secs)| format!("{name} {} without jitter", time(secs.without)));
+    let without =
+        percentile.or(mean).map(|(name, secs)| format!("{name} {} with no burst tolerance", time(secs.without)));
     let merging = candidate.merging.is_some().then(|| "by merging".to_owned());
     let unknown = unknown_machine(candidate).map(|_| "machine limit unknown".to_owned());
     let on_request = candidate.spec.on_request().map(|_| "on request only".to_owned());
     without.into_iter().chain(merging).chain(unknown).chain(on_request).collect()
 }
 
+pub(super) const NOT_CONSIDERED: &str = "Not considered: striping several volumes (RAID 0), machine prices.";
+
 /// Lists what the plan does not consider, and the exchange rate of its prices.
 pub(super) fn scope(need: &Need, candidates: &[Candidate]) -> Vec<String> {
-    let mut lines = vec!["Not considered: several volumes striped together (RAID 0); prices of machines.".to_owned()];
+    let mut lines = vec![NOT_CONSIDERED.to_owned()];
     lines.extend(exchange(need, candidates).map(|rate| format!("Prices in euros are compared in US dollars: {rate}.")));
     lines
 }
@@ -262,7 +265,7 @@ pub(super) fn failure(failure: &UnmetNeed) -> String {
         }
         // If a queue grows without bound, the latency without queueing is printed.
         Requirement::Mean | Requirement::Percentile if failure.is_without_end() => {
-            format!("{limit}, which has no end at this rate: {reached} before it")
+            format!("{limit}: the queue grows without bound at this rate ({reached} without queueing)")
         }
         Requirement::Mean if reached == wanted => format!("{limit}: slightly more than {wanted} on average"),
         Requirement::Mean => format!("{limit}: {reached} on average, not {wanted}"),
@@ -274,7 +277,7 @@ pub(super) fn failure(failure: &UnmetNeed) -> String {
 
 /// Says that no requirement stands alone against a need that no volume meets; `None` if one does.
 pub(super) fn only_together(plan: &super::PlanReport) -> Option<&'static str> {
-    plan.ranking.impossible.is_empty().then_some("each requirement can be met alone, but not all together")
+    plan.ranking.impossible.is_empty().then_some("no single volume meets all requirements at once")
 }
 
 /// Names the nearest candidate with what it lacks.
@@ -322,12 +325,12 @@ fn reason(failure: &UnmetNeed) -> (String, Option<String>) {
         Requirement::Iops | Requirement::Throughput => (format!("sustains less than {wants}"), Some(has)),
         Requirement::Capacity => (format!("holds less than {wants}"), Some(has)),
         Requirement::Mean | Requirement::Percentile if failure.is_without_end() => {
-            ("unbounded queueing at this rate".to_owned(), None)
+            ("the queue grows without bound at this rate".to_owned(), None)
         }
         Requirement::Mean => (format!("mean latency above {wants}"), Some(has)),
         Requirement::Percentile => (format!("percentile of latency above {wants}"), Some(has)),
         Requirement::Budget => (format!("costs more than {wants} a month"), Some(has)),
-        Requirement::Price => ("price not known".to_owned(), None),
+        Requirement::Price => ("price unknown".to_owned(), None),
         _ => (limit.clone(), None),
     }
 }
@@ -349,13 +352,17 @@ pub(super) const fn name(requirement: Requirement) -> &'static str {
     }
 }
 
-/// Names the limit that binds a candidate first, with the headroom to it: `volume IOPS, 2 % to spare`.
+/// Names the limit that binds a candidate first, with the headroom to it: `volume IOPS, 2% headroom`.
 pub(super) fn limit(candidate: &Candidate) -> String {
     let Some(cap) = &candidate.limit else { return String::new() };
-    let headroom = match candidate.headroom {
-        headroom if headroom < 0.005 => "nothing to spare".to_owned(),
-        headroom if headroom > 10.0 => format!("{} times as much", significant(headroom + 1.0, 2)),
-        headroom => format!("{:.0} % to spare", 100.0 * headroom),
-    };
-    format!("{}, {headroom}", cap.name)
+    format!("{}, {}", cap.name, headroom_words(candidate.headroom))
+}
+
+/// Formats the headroom to a limit: `20% headroom`, `12 x the need`.
+pub(super) fn headroom_words(headroom: f64) -> String {
+    match headroom {
+        headroom if headroom < 0.005 => "no headroom".to_owned(),
+        headroom if headroom > 10.0 => format!("{} x the need", significant(headroom + 1.0, 2)),
+        headroom => format!("{:.0}% headroom", 100.0 * headroom),
+    }
 }

@@ -1,5 +1,6 @@
 //! Purchase plans as text, Markdown, CSV, JSON, an HTML page and a chart.
 
+mod answer;
 mod chart;
 mod figures;
 mod html;

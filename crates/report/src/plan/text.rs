@@ -5,11 +5,13 @@ use units::{Bytes, grouped, significant};
 use volume::cited;
 use volume::closed::{Cap, CapPart};
 
-use super::PlanReport;
 use super::figures::{self, holds, limit, name, price, provisioned, region, size, split, time, wanted, whole};
-use crate::sheet::{Sheet, SheetStyle};
+use super::{PlanReport, answer};
+use crate::sheet::{Sheet, SheetStyle, Tone};
 use crate::volume_terms::amount;
 
+/// Maximum number of volumes that are compared without `--details`.
+const COMPARED: usize = 8;
 /// Maximum number of volumes named per reason without `--show-math`.
 const NAMED: usize = 6;
 /// Columns before the text of a labelled line.
@@ -18,6 +20,12 @@ pub(super) const INDENT: usize = 10;
 /// Returns the plan as text; `shows_arithmetic` adds every rule and source.
 pub(crate) fn text(plan: &PlanReport, style: SheetStyle, shows_arithmetic: bool) -> String {
     let mut page = PlanText { sheet: Sheet::new(style, INDENT) };
+    answer::answer(plan).write(&mut page.sheet);
+    page.sheet.gap();
+    if !style.details && !shows_arithmetic {
+        page.in_short(plan);
+        return page.sheet.finish();
+    }
     page.labelled("Need", &wanted(&plan.need));
     plan.remarks().for_each(|line| page.labelled("", &line));
     page.verdict(plan);
@@ -50,6 +58,25 @@ impl PlanText {
         self.sheet.hung([&lead, &" ".repeat(INDENT)], room, text, None);
     }
 
+    /// Appends the first volumes that meet the need, the one for twice the load, and how many others there are.
+    fn in_short(&mut self, plan: &PlanReport) {
+        let rows: Vec<MeetingRow> =
+            plan.ranking.meeting.iter().take(COMPARED).map(|index| MeetingRow::of(plan, *index)).collect();
+        if !rows.is_empty() {
+            self.table(&plan.need, &rows);
+            self.sheet.gap();
+        }
+        if let Some(next) = answer::next_step(plan) {
+            self.sheet.paragraph(&next, None);
+        }
+        let more = plan.ranking.meeting.len().saturating_sub(COMPARED);
+        let also = if more > 0 { format!("{more} more that meet the need, ") } else { String::new() };
+        let line =
+            format!("{also}{} that do not: --details. Arithmetic and sources: --show-math", plan.ranking.missing.len());
+        self.sheet.paragraph(&line, Some(Tone::Faint));
+        self.sheet.aside(0, figures::NOT_CONSIDERED);
+    }
+
     fn verdict(&mut self, plan: &PlanReport) {
         let ranking = &plan.ranking;
         self.sheet.gap();
@@ -60,7 +87,7 @@ impl PlanText {
         let what = if ranking.best.is_some() { "Best" } else { "Meets" };
         self.described(what, &plan.candidates[best], &plan.need, plan.machines_of(best));
         if ranking.best.is_none() {
-            self.labelled("", "the price of none of them is known: they are ranked by latency");
+            self.labelled("", "no price is published; ranked by latency");
         } else if let Some(unpriced) = unpriced(plan, &plan.candidates[best]) {
             self.labelled("", &unpriced);
         }
@@ -68,7 +95,7 @@ impl PlanText {
         if let Some(known) = better_known {
             let candidate = &plan.candidates[known];
             let text = format!(
-                "the cheapest whose latency is not assumed is {}: {}",
+                "cheapest with a measured or published latency: {}, {}",
                 candidate.spec.name,
                 figures_of(candidate)
             );
@@ -82,26 +109,12 @@ impl PlanText {
             if let Some(known) = known.filter(|known| better_known != Some(*known)) {
                 let known = &plan.candidates[known];
                 let text =
-                    format!("the fastest whose latency is not assumed is {}: {}", known.spec.name, figures_of(known));
+                    format!("fastest with a measured or published latency: {}, {}", known.spec.name, figures_of(known));
                 self.labelled("", &text);
             }
         }
-        match &plan.next_step {
-            Some(next) => {
-                let more = next.known_price().zip(plan.candidates[best].known_price());
-                let more = more.map_or_else(String::new, |(next, best)| {
-                    let factor = next.usd_per_month / best.usd_per_month.max(0.01);
-                    format!(", {} times the price", significant(factor, 2))
-                });
-                self.labelled(
-                    "Next step",
-                    &format!("for twice as much: {}{more}: {}", next.spec.name, figures_of(next)),
-                );
-            }
-            None if !plan.need.demands().is_empty() => {
-                self.labelled("Next step", "no volume with a known price gives twice as much");
-            }
-            None => {}
+        if let Some(next) = answer::next_step(plan) {
+            self.labelled("", &next);
         }
     }
 
@@ -113,7 +126,7 @@ impl PlanText {
         self.price(candidate);
         self.load(candidate, need);
         if let Some(cpus) = candidate.cpus {
-            self.labelled("  CPUs", &format!("{} to leave free for I/O", significant(cpus.max(0.1), 2)));
+            self.labelled("  CPUs", &format!("reserve {} vCPUs for I/O", significant(cpus.max(0.1), 2)));
         }
         self.machine(candidate, need, machines);
         if let Some(effect) = figures::jitter(candidate, need) {
@@ -138,16 +151,16 @@ impl PlanText {
                 };
                 self.labelled("  price", &format!("{}{bought} ({}){split}", price(money), holds(money)));
             }
-            None => self.labelled("  price", "not known"),
+            None => self.labelled("  price", "unknown"),
         }
         if let Some(lacks) = candidate.price.as_ref().and_then(|money| money.price.lacks.as_ref()) {
-            self.labelled("", &format!("not in it: {lacks}, at a price that is not known"));
+            self.labelled("", &format!("excludes {lacks} (price unknown)"));
         }
         if let (Some(iops), Some(mibps)) = (candidate.price_per_iops(), candidate.price_per_mibps()) {
             let density = candidate
                 .iops_per_gb()
-                .map_or_else(String::new, |per_gb| format!("; {} IOPS for each GB", significant(per_gb, 3)));
-            let text = format!("{} USD for each IOPS, {} for each MiB/s", significant(iops, 3), significant(mibps, 3));
+                .map_or_else(String::new, |per_gb| format!("; {} IOPS per GB", significant(per_gb, 3)));
+            let text = format!("{} USD per IOPS, {} per MiB/s", significant(iops, 3), significant(mibps, 3));
             self.labelled("", &format!("{text}{density}"));
         }
     }
@@ -178,7 +191,7 @@ impl PlanText {
             let lasting = if secs.is_finite() { format!("for {}", time(secs)) } else { "for a while".to_owned() };
             self.labelled(
                 "  burst",
-                &format!("{} IOPS {lasting} while credits last; it is not counted on", whole(iops)),
+                &format!("{} IOPS {lasting} while credits last; the plan does not rely on it", whole(iops)),
             );
         }
     }
@@ -192,13 +205,13 @@ impl PlanText {
                 }
             }
             _ if !machines.is_empty() => {
-                self.labelled("  machine", &format!("{} or a larger one sustains it", machines.join(", ")));
+                self.labelled("  machine", &format!("{} or larger", machines.join(", ")));
             }
-            Some(vcpus) if depends_on_machine(candidate) => {
-                self.labelled("  machine", &format!("none with {vcpus} vCPUs is known to sustain it"));
+            Some(vcpus) if answer::depends_on_machine(candidate) => {
+                self.labelled("  machine", &format!("no machine with {vcpus} vCPUs is known to sustain it"));
             }
-            None if depends_on_machine(candidate) && candidate.rate > 0.0 => {
-                self.labelled("  machine", "none of the catalogue is known to sustain it");
+            None if answer::depends_on_machine(candidate) && candidate.rate > 0.0 => {
+                self.labelled("  machine", "no machine of the catalogue is known to sustain it");
             }
             _ => {}
         }
@@ -206,19 +219,18 @@ impl PlanText {
 
     fn impossible(&mut self, plan: &PlanReport) {
         let ranking = &plan.ranking;
-        self.sheet.line(&self.sheet.strong("Nothing in the catalogue meets this need."));
+        self.sheet.line(&self.sheet.strong("No volume meets this need."));
         for nearest in &ranking.impossible {
             let text = format!(
-                "{}: no volume has it. The nearest is {}, {}",
+                "{}: nearest is {}, {}",
                 name(nearest.failure.requirement),
                 nearest.volume,
                 figures::failure(&nearest.failure)
             );
             self.labelled("", &text);
         }
-        self.closed_loop(plan);
         if let Some(tight) = &plan.without_headroom {
-            let text = format!("with --headroom 0, {} meets it: {}", tight.spec.name, figures_of(tight));
+            let text = format!("without headroom (--headroom 0): {}, {}", tight.spec.name, figures_of(tight));
             self.labelled("", &text);
         }
         if let Some(together) = figures::only_together(plan) {
@@ -229,25 +241,6 @@ impl PlanText {
         }
     }
 
-    /// Appends the closed-loop depth that suffices, if only the queueing of random arrivals exceeds the latency bound.
-    fn closed_loop(&mut self, plan: &PlanReport) {
-        let Some(mean) = plan.need.mean else { return };
-        let waits_only = |candidate: &&Candidate| {
-            let waits = |failure: &plan::UnmetNeed| failure.requirement == plan::Requirement::Mean;
-            candidate.failures.iter().all(|failure| waits(failure) && failure.is_without_end())
-        };
-        let Some(candidate) = plan.ranking.missing.iter().map(|index| &plan.candidates[*index]).find(waits_only) else {
-            return;
-        };
-        let text = format!(
-            "Random arrivals queue at a limit. A loop with {} in flight has {} IOPS at {mean} from {}: leave --latency out to plan for that",
-            figures::depth(candidate.rate * mean.secs_f64()),
-            whole(candidate.rate),
-            candidate.listed
-        );
-        self.labelled("", &text);
-    }
-
     fn meeting(&mut self, plan: &PlanReport) {
         let ranking = &plan.ranking;
         if ranking.meeting.is_empty() {
@@ -256,7 +249,7 @@ impl PlanText {
         self.sheet.gap();
         let rows: Vec<MeetingRow> = ranking.meeting.iter().map(|index| MeetingRow::of(plan, *index)).collect();
         self.table(&plan.need, &rows);
-        let note = "* no other is both cheaper and faster with a latency as well known. Prices in USD a month.";
+        let note = "* not beaten on both price and latency. Prices in USD a month.";
         self.sheet.aside(0, note);
     }
 
@@ -288,13 +281,15 @@ impl PlanText {
             }
             line
         };
-        let is_beside = room >= 24;
+        let is_beside = room >= 24 && self.sheet.shows_details();
         let last = if is_beside { "  limit" } else { "" };
         self.sheet.line(&self.sheet.faint(&format!("{}{last}", line(&head))));
         for (row, cells) in rows.iter().zip(&cells) {
             let line = line(cells);
             let last = row.rest(region, basis);
-            if is_beside {
+            if !self.sheet.shows_details() {
+                self.sheet.line(&line);
+            } else if is_beside {
                 self.sheet.hung([&format!("{line}  "), &" ".repeat(used + 1)], room.saturating_sub(1), &last, None);
             } else {
                 self.sheet.line(&line);
@@ -455,17 +450,12 @@ fn unpriced(plan: &PlanReport, best: &Candidate) -> Option<String> {
         .map(|candidate| candidate.spec.name.split(',').next().unwrap_or_default())
         .collect();
     names.dedup();
-    (!names.is_empty()).then(|| format!("not priced here, and may cost less: {}", names.join(", ")))
-}
-
-/// Reports whether the candidate's limits depend on the machine type rather than on the number of vCPUs alone.
-fn depends_on_machine(candidate: &Candidate) -> bool {
-    candidate.depends_on_unnamed_machine() && !candidate.about.keys.iter().any(|key| key.name == "vcpus")
+    (!names.is_empty()).then(|| format!("unpriced, may cost less: {}", names.join(", ")))
 }
 
 /// Formats the price and latency of a candidate.
 fn figures_of(candidate: &Candidate) -> String {
-    let month = candidate.price.as_ref().map_or_else(|| "price not known".to_owned(), price);
+    let month = candidate.price.as_ref().map_or_else(|| "price unknown".to_owned(), price);
     let latency = figures::latency(candidate).map_or_else(String::new, |latency| format!(", {latency}"));
     format!("{month}{latency}")
 }
@@ -514,7 +504,7 @@ fn limit_lines(candidate: &Candidate, cap: &Cap) -> [String; 3] {
 }
 
 fn price_lines(candidate: &Candidate) -> Vec<String> {
-    let Some(money) = &candidate.price else { return vec!["  price: not known".to_owned()] };
+    let Some(money) = &candidate.price else { return vec!["  price: unknown".to_owned()] };
     let mut lines = vec![format!("  price = {} = {}", money.price.rule, price(money))];
     let parts = split(money);
     if parts.contains(',') {

@@ -11,6 +11,7 @@ use record::{MissingItems, ShardRecord};
 use serde::{Deserialize, Serialize};
 use units::{Problem, count, requests_in_flight};
 
+use crate::answer::Answer;
 use crate::escape;
 
 pub use panel::svg;
@@ -104,6 +105,8 @@ struct SweepEnvelope<'a> {
     /// Layout version; its key identifies the document.
     fathom_sweep: u32,
     version: &'static str,
+    /// One answer per curve.
+    answers: Vec<Answer>,
     #[serde(flatten)]
     document: &'a SweepDocument,
 }
@@ -131,7 +134,8 @@ impl SweepDocument {
 
 #[must_use]
 pub fn json(document: &SweepDocument) -> String {
-    crate::own::pretty(&SweepEnvelope { fathom_sweep: SCHEMA, version: env!("CARGO_PKG_VERSION"), document })
+    let answers = document.sweeps.iter().map(|sweep| text::answer(sweep, document.seed)).collect();
+    crate::own::pretty(&SweepEnvelope { fathom_sweep: SCHEMA, version: env!("CARGO_PKG_VERSION"), answers, document })
 }
 
 #[derive(Deserialize)]

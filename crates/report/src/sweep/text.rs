@@ -1,10 +1,12 @@
 //! Results of a sweep as text for a terminal. The first paragraph of each curve is the answer.
 
+use analyse::Severity;
 use analyse::knee::search::{End, ProbeResult};
 use analyse::knee::{Curve, Estimate, Knee, Point};
 use units::{Nanos, count, grouped, percent, requests_in_flight, significant};
 
 use super::{Sweep, SweepAdvice, SweepBurst, SweepDocument, plot};
+use crate::answer::{Action, Answer, Outcome};
 use crate::sheet::{Sheet, SheetStyle, Tone};
 use crate::words::{self, SentenceContext};
 
@@ -40,18 +42,14 @@ pub(crate) fn headline(sweep: &Sweep) -> String {
     let text = match &sweep.fit.curve {
         Curve::Knee(knee) => knee_headline(knee, sweep),
         Curve::Flat { depth, xmax, price_ns } => format!(
-            "No knee: {} in flight already {} all there is, {} IOPS. Every further one adds {}.",
-            depth,
-            if *depth == 1 { "brings" } else { "bring" },
+            "No knee: depth {depth} already saturates the device at {} IOPS{}; each further request adds {}.",
             count(xmax.value),
+            limited(sweep),
             time(*price_ns)
         ),
-        Curve::Unsaturated { depth, iops, r0_ns } => format!(
-            "Not saturated: {} IOPS at {depth} in flight, still {} each. Look deeper with --depth-max {}.",
-            count(*iops),
-            time(r0_ns.value),
-            depth.saturating_mul(4)
-        ),
+        Curve::Unsaturated { depth, iops, r0_ns } => {
+            format!("No knee up to depth {depth}: {} IOPS, still at {}.", count(*iops), time(r0_ns.value))
+        }
         Curve::PowerLaw { exponent, flat_from, .. } => {
             let (first, last) = (sweep.points.first(), sweep.points.last());
             let top = flat_from.and_then(|flat| sweep.points.iter().find(|point| point.depth == flat));
@@ -62,7 +60,7 @@ pub(crate) fn headline(sweep: &Sweep) -> String {
                 format!(", from {} to {}", at(first), at(last))
             });
             format!(
-                "No knee: IOPS grow as depth^{}{ends}. Four times the depth bring {} times the IOPS, and {} times the \
+                "No knee: IOPS grow as depth^{}{ends}. Four times the depth gives {} times the IOPS at {} times the \
                  latency{beyond}.",
                 significant(exponent.value, 2),
                 significant(4_f64.powf(exponent.value), 3),
@@ -73,9 +71,9 @@ pub(crate) fn headline(sweep: &Sweep) -> String {
     };
     match &sweep.fit.retrograde {
         Some(fall) => format!(
-            "{text} It falls again: {} IOPS at {} in flight, {} at {}.",
-            count(fall.peak_iops),
+            "{text} Beyond depth {} IOPS fall: {} there, {} at depth {}.",
             fall.peak_depth,
+            count(fall.peak_iops),
             count(fall.iops),
             fall.depth
         ),
@@ -96,12 +94,12 @@ fn without_curve(sweep: &Sweep) -> String {
             let at = |point: &Point| format!("{} IOPS at depth {}", count(point.iops), point.depth);
             let against = deeper.map_or_else(String::new, |deeper| format!(" and {}", at(deeper)));
             format!(
-                "No knee can be named: {}{against} fit no curve. Something else used the device, or it has credits or a \
-                 cache: repeat the sweep when it is idle.",
+                "Cannot tell: {}{against} fit no curve. Another workload interfered, or the device has credits or a cache. \
+                 Repeat the sweep on an idle device.",
                 at(most)
             )
         }
-        _ => "Too few points for a curve.".to_owned(),
+        _ => "Cannot tell: too few points for a curve.".to_owned(),
     }
 }
 
@@ -111,23 +109,61 @@ fn knee_headline(knee: &Knee, sweep: &Sweep) -> String {
     let iops = at_knee.unwrap_or(knee.xmax.value);
     let most = at_knee.map_or_else(String::new, |_| format!(" of at most {}", count(knee.xmax.value)));
     let place = if knee.depth.half_width() > VAGUE {
-        format!("Knee between {} and {} in flight", depth_words(knee.depth.low), depth_words(knee.depth.high))
+        format!("The knee is between depth {} and {}", depth_words(knee.depth.low), depth_words(knee.depth.high))
     } else {
-        format!("Knee at {} in flight", depth_words(depth))
+        format!("The knee is at depth {}", depth_words(depth))
     };
     format!(
-        "{place}: {} IOPS{most} at {}. Below it each request in flight brings {} IOPS; beyond it every further one \
-         adds {}.",
+        "{place}: {} IOPS{most} at {}{}. Each request below it adds {} IOPS, each above it {} of latency.",
         count(iops),
         time(depth / iops * 1e9),
+        limited(sweep),
         count(1e9 / knee.r0_ns.value),
         time(knee.price_ns)
     )
 }
 
+/// Returns what limits the deepest point, as a clause.
+fn limited(sweep: &Sweep) -> String {
+    sweep.limit.as_ref().map_or_else(String::new, |limit| format!(" ({limit})"))
+}
+
+/// Answers which depth to use.
+pub(crate) fn answer(sweep: &Sweep, seed: u64) -> Answer {
+    let doubt = sweep.findings.iter().find(|finding| finding.severity >= Severity::Warning);
+    let about = SentenceContext { engine: &sweep.engine, path: &sweep.target, ..SentenceContext::default() };
+    let doubt = doubt.map_or_else(String::new, |finding| format!(" {}", words::finding(finding, about)));
+    let outcome = match (&sweep.fit.curve, doubt.is_empty()) {
+        (Curve::Unknown, _) | (_, false) => Outcome::Unknown,
+        _ => Outcome::Neutral,
+    };
+    let deeper = match &sweep.fit.curve {
+        Curve::Unsaturated { depth, .. } => Some(Action {
+            what: "Measure deeper:".to_owned(),
+            command: Some(format!("--depth-max {}", depth.saturating_mul(4))),
+        }),
+        _ => None,
+    };
+    let advice = sweep.advice.as_ref().map(|advice| Action { what: advice_words(advice), command: advice.fio.clone() });
+    let time = if sweep.virtual_time { " of virtual time" } else { "" };
+    let how = if sweep.virtual_time { String::new() } else { format!(" by {}", sweep.engine) };
+    let spent = Nanos::from_secs_f64(sweep.spent_s);
+    let mut basis = vec![format!(
+        "{}{how} on {}, {} probes in {spent}{time}, seed {seed}",
+        sweep.load,
+        sweep.target,
+        sweep.probes.len()
+    )];
+    if sweep.end.is_none() {
+        basis.push("interrupted: the results so far".to_owned());
+    }
+    Answer { outcome, verdict: headline(sweep) + &doubt, actions: deeper.into_iter().chain(advice).collect(), basis }
+}
+
 /// Formats a depth: a whole number from ten on, because fractions of an operation cannot be set.
 fn depth_words(depth: f64) -> String {
-    if depth < 9.95 { significant(depth, 2) } else { grouped(requests_in_flight(depth)) }
+    let is_whole = (depth - depth.round()).abs() < 0.05;
+    if depth < 9.95 && !is_whole { significant(depth, 2) } else { grouped(requests_in_flight(depth)) }
 }
 
 fn time(ns: f64) -> String {
@@ -137,12 +173,13 @@ fn time(ns: f64) -> String {
 pub(crate) fn advice_words(advice: &SweepAdvice) -> String {
     let SweepAdvice { depth, iodepth, numjobs, cpu_per_io_ns, is_of_provider, .. } = advice;
     let jobs = if *numjobs == 1 { "one job".to_owned() } else { format!("{numjobs} jobs") };
-    let cpu = cpu_per_io_ns.map_or_else(String::new, |ns| format!(" ({} of processor each operation)", time(ns)));
+    let cpu = cpu_per_io_ns.map_or_else(String::new, |ns| format!(" ({} of CPU per operation)", time(ns)));
+    let total = if *numjobs > 1 { format!(", {depth} in flight") } else { String::new() };
     let asked = match is_of_provider {
-        true => " Providers ask for that many on hard disks, whose latency is not published: here it is assumed.",
+        true => " Providers recommend this depth for hard disks; their latency is unpublished and assumed here.",
         false => "",
     };
-    format!("Set {depth} in flight: {jobs} of iodepth {iodepth}{cpu}.{asked}")
+    format!("Use iodepth={iodepth} with {jobs}{total}{cpu}.{asked}")
 }
 
 struct SweepPage {
@@ -156,29 +193,32 @@ impl SweepPage {
     fn sweep(&mut self, sweep: &Sweep, seed: u64) {
         let label = sweep.label();
         let with = if label.is_empty() { String::new() } else { format!("  {label}") };
-        self.sheet.line(&format!("{}{with}", self.sheet.strong(&sweep.target)));
-        let time = if sweep.virtual_time { " of virtual time" } else { "" };
-        let spent = format!("{} probes in {}{time}", sweep.probes.len(), Nanos::from_secs_f64(sweep.spent_s));
-        let how = if sweep.virtual_time { String::new() } else { format!(" by {}", sweep.engine) };
-        self.sheet.paragraph(&format!("{}{how}, {spent}, seed {seed}", sweep.load), Some(Tone::Faint));
+        if !with.is_empty() {
+            self.sheet.line(&format!("{}{with}", self.sheet.strong(&sweep.target)));
+        }
+        answer(sweep, seed).write(&mut self.sheet);
         self.sheet.gap();
-        self.sheet.paragraph(&headline(sweep), Some(Tone::Strong));
+        self.points(sweep);
+        let caveats = caveats(sweep);
+        if !self.sheet.shows_details() {
+            let notes = match caveats.len() {
+                0 => "Curves".to_owned(),
+                1 => "Curves and 1 remark".to_owned(),
+                count => format!("Curves and {count} remarks"),
+            };
+            self.sheet.gap();
+            return self.sheet.line(&self.sheet.faint(&format!("{notes}: --details")));
+        }
         self.sheet.gap();
         facts(sweep).iter().for_each(|(name, text)| self.sheet.field(name, text));
         self.sheet.gap();
         for line in plot::plots(sweep, self.sheet.width(), self.sheet.paint()) {
             self.sheet.line(&line);
         }
-        self.sheet.gap();
-        self.points(sweep);
-        let caveats = caveats(sweep);
         if !caveats.is_empty() {
             self.sheet.gap();
         }
         caveats.iter().for_each(|line| self.sheet.paragraph(line, Some(Tone::Odd)));
-        if let Some(advice) = &sweep.advice {
-            self.advice(advice);
-        }
     }
 
     fn points(&mut self, sweep: &Sweep) {
@@ -207,14 +247,6 @@ impl SweepPage {
             let line = row.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ");
             let at_knee = sweep.knee().is_some_and(|knee| (f64::from(point.depth) / knee).ln().abs() < 0.07);
             self.sheet.line(&if at_knee { format!("{line}  < knee") } else { line });
-        }
-    }
-    fn advice(&mut self, advice: &SweepAdvice) {
-        self.sheet.gap();
-        self.sheet.paragraph(&advice_words(advice), None);
-        if let Some(line) = &advice.fio {
-            // Not wrapped, so that it can be copied.
-            self.sheet.line(&format!("  {line}"));
         }
     }
 
@@ -251,14 +283,14 @@ impl SweepPage {
 
 /// Returns facts about a curve as labels and texts; the label is empty if a line continues the one above.
 pub(crate) fn facts(sweep: &Sweep) -> Vec<(&'static str, String)> {
-    let limit = sweep.limit.as_ref().map(|limit| format!(", held by {limit}")).unwrap_or_default();
+    let limit = sweep.limit.as_ref().map(|limit| format!(", limited by {limit}")).unwrap_or_default();
     let mut facts = match &sweep.fit.curve {
         Curve::Knee(knee) => knee_facts(knee, sweep, &limit),
         Curve::Flat { xmax, .. } => vec![("Xmax", format!("{} IOPS{limit}", interval(xmax, count)))],
         Curve::Unsaturated { r0_ns, .. } => vec![("R0", format!("{} without queueing", interval(r0_ns, time)))],
         Curve::PowerLaw { exponent, .. } => {
             let figure = |value: f64| significant(value, 3);
-            vec![("exponent", format!("{}, as of a drive that sorts its queue", interval(exponent, figure)))]
+            vec![("exponent", format!("{}, as on a hard disk that reorders its queue", interval(exponent, figure)))]
         }
         Curve::Unknown => Vec::new(),
     };
@@ -268,11 +300,11 @@ pub(crate) fn facts(sweep: &Sweep) -> Vec<(&'static str, String)> {
 
 fn knee_facts(knee: &Knee, sweep: &Sweep, limit: &str) -> Vec<(&'static str, String)> {
     let corner = if knee.sharpness >= SHARP {
-        "a sharp corner, as limiters have"
+        "saturates abruptly, as a rate limiter does"
     } else if knee.sharpness > 1.0 {
-        "a round corner, as queues have"
+        "saturates gradually, as a queueing device does"
     } else {
-        "hardly a corner"
+        "no distinct knee"
     };
     let mut facts = vec![
         ("R0", format!("{} without queueing", interval(&knee.r0_ns, time))),
@@ -281,11 +313,11 @@ fn knee_facts(knee: &Knee, sweep: &Sweep, limit: &str) -> Vec<(&'static str, Str
     ];
     if (knee.depth_by_bounds / knee.depth.value - 1.0).abs() > 0.1 {
         let by_bounds = depth_words(knee.depth_by_bounds);
-        facts.push(("", format!("the asymptotes alone put it at {by_bounds}: take it with care")));
+        facts.push(("", format!("the asymptotes alone put it at {by_bounds}, so it is uncertain")));
     }
     if let Some(depth) = knee.depth_of_95_percent {
         let deepest = sweep.points.last().map_or(0, |point| point.depth);
-        facts.push(("95 %", format!("of Xmax from depth {depth} on, the least of those measured up to {deepest}")));
+        facts.push(("95 %", format!("of Xmax at depth {depth}, the shallowest measured (up to {deepest})")));
     }
     facts
 }
@@ -298,13 +330,12 @@ pub(crate) fn caveats(sweep: &Sweep) -> Vec<String> {
     let drifting = |taken: &&ProbeResult| taken.reading.drift.is_some_and(|drift| drift.abs() > 0.05);
     if let Some(taken) = sweep.probes.iter().rev().find(drifting) {
         let change = taken.reading.drift.unwrap_or_default() * 100.0;
-        lines.push(format!("At depth {} IOPS changed by {change:+.0} % while they were measured.", taken.probe.depth));
+        lines.push(format!("IOPS drifted {change:+.0}% during the probe at depth {}.", taken.probe.depth));
     }
     let steps: Vec<&ProbeResult> = sweep.probes.iter().filter(|taken| taken.reading.step.is_some()).collect();
     if let Some(step) = steps.first().and_then(|taken| taken.reading.step) {
         lines.push(format!(
-            "{} of {} probes changed their level on the way (the first from {} to {} IOPS): only what came after it \
-             counts.",
+            "{} of {} probes changed level midway (the first from {} to {} IOPS); only the part after counts.",
             steps.len(),
             sweep.probes.len(),
             count(step.before),
@@ -313,26 +344,29 @@ pub(crate) fn caveats(sweep: &Sweep) -> Vec<String> {
     }
     let gone = sweep.probes.iter().filter(|taken| taken.burst).count();
     if gone > 0 {
-        let (probes, they) = if gone == 1 { ("probe was", "does") } else { ("probes were", "do") };
-        lines.push(format!("{gone} {probes} made on a level that did not last and {they} not count."));
+        lines.push(match gone {
+            1 => "1 probe hit a transient burst and was dropped.".to_owned(),
+            _ => format!("{gone} probes hit a transient burst and were dropped."),
+        });
     }
     let disturbed = sweep.probes.iter().filter(|taken| taken.disturbed).count();
     if disturbed > 0 {
-        let (probes, them, they) =
-            if disturbed == 1 { ("probe was", "it", "does") } else { ("probes were", "them", "do") };
-        lines.push(format!("{disturbed} {probes} slower than those before and after {them} and {they} not count."));
+        lines.push(match disturbed {
+            1 => "1 probe was slower than the ones before and after it and was dropped.".to_owned(),
+            _ => format!("{disturbed} probes were slower than the ones before and after them and were dropped."),
+        });
     }
     match sweep.end {
-        Some(End::Budget) => lines.push("The interval is wider than --precision: raise --time-limit.".into()),
+        Some(End::Budget) => lines.push("The interval is wider than --precision; raise --time-limit.".into()),
         Some(End::Enough) => {
             lines.push("The interval is wider than --precision, and more probes would not narrow it.".into());
         }
-        None => lines.push("Interrupted: these are the results so far.".into()),
+        None => lines.push("Interrupted: the results so far.".into()),
         _ => {}
     }
     if sweep.fit.residual > 0.1 {
         let off = percent(sweep.fit.residual);
-        lines.push(format!("Points lie {off} off the curve: it is of another shape, or something else was busy."));
+        lines.push(format!("Points lie {off} off the curve: the model does not fit, or another workload interfered."));
     }
     lines
 }
@@ -356,9 +390,9 @@ fn burst_words(burst: &SweepBurst, modelled: bool) -> String {
         format!(" for the first {lasting}")
     });
     let why = if modelled {
-        "while credits last; all else on this page is without them"
+        "while credits last; all other figures are without them"
     } else {
-        "and never again: credits were used up, or another workload interfered; the rest of this page shows sustained figures"
+        "and not again: credits ran out, or another workload interfered; all other figures are sustained"
     };
     format!("{} IOPS{lasting}, {why}", count(burst.iops))
 }

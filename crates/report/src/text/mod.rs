@@ -4,13 +4,14 @@ mod latency;
 mod model;
 mod ranks;
 
-use analyse::{Finding, Severity, Verdict};
+use analyse::{Severity, Verdict};
 use record::{
     DataKind, Declared, DeclaredSizes, DiskUse, EstimatedLoad, HostRecord, JobResult, KnownTransfers, Mixed, Run,
     RunOutcome,
 };
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
+use crate::answer::Answer;
 use crate::fio::note_text;
 use crate::sheet::{Sheet, SheetStyle, Tone, wrap};
 use crate::stuck::{LISTED_MOST, stuck_lines};
@@ -25,16 +26,21 @@ const INDENT: usize = 16;
 #[must_use]
 pub fn text(run: &Run, verdicts: &[Verdict], style: SheetStyle) -> String {
     let mut page = RunPage { sheet: Sheet::new(style.readable(), INDENT) };
+    page.answers(run, verdicts);
     page.head(run);
     run.jobs.iter().for_each(|job| page.job(job, run.model.is_some()));
-    run.model.iter().for_each(|model| page.model(model));
     run.fleet.iter().for_each(|fleet| page.ranks(fleet));
-    page.disks(&run.disks);
     for note in &run.notes {
         page.sheet.gap();
         page.sheet.field("note", &note_text(note));
     }
-    page.verdicts(run, verdicts);
+    if style.details {
+        run.model.iter().for_each(|model| page.model(model));
+        page.disks(&run.disks);
+        page.findings(run, verdicts);
+    } else {
+        page.more(run, verdicts);
+    }
     page.sheet.finish()
 }
 
@@ -46,7 +52,24 @@ struct RunPage {
 }
 
 impl RunPage {
+    /// Appends what each job did and what limited it.
+    fn answers(&mut self, run: &Run, verdicts: &[Verdict]) {
+        let of_job = |verdict: &Verdict| Some(words::run_answer(run, verdict, run.jobs.get(verdict.job)?));
+        match verdicts {
+            [verdict] => of_job(verdict).iter().for_each(|answer| answer.write(&mut self.sheet)),
+            several => {
+                let named =
+                    several.iter().filter_map(|verdict| Some((&run.jobs.get(verdict.job)?.name, of_job(verdict)?)));
+                Answer::of_several(named.collect()).write(&mut self.sheet);
+            }
+        }
+    }
+
     fn head(&mut self, run: &Run) {
+        if !self.sheet.shows_details() {
+            return self.outcome(run);
+        }
+        self.sheet.gap();
         let tool = format!("{} {}", run.tool.name, run.tool.version);
         let when = match &run.model {
             Some(model) if model.virtual_time => format!("{} simulated", Nanos::new(model.elapsed_ns)),
@@ -64,11 +87,20 @@ impl RunPage {
             text.push_str(&part);
         }
         self.sheet.line(&text.replacen(&tool, &self.sheet.strong(&tool), 1));
-        match run.outcome {
-            RunOutcome::Completed => {}
-            RunOutcome::Interrupted => self.sheet.line("Interrupted: these are the results until then."),
-            RunOutcome::Failed => self.sheet.line("At least one worker failed; the results of the others are whole."),
-            RunOutcome::Running => self.sheet.line("Still running: these are the results so far."),
+        self.outcome(run);
+    }
+
+    /// Says if the run is not complete.
+    fn outcome(&mut self, run: &Run) {
+        let outcome = match run.outcome {
+            RunOutcome::Completed => None,
+            RunOutcome::Interrupted => Some("Interrupted: results up to the signal."),
+            RunOutcome::Failed => Some("A worker failed; results of the others are complete."),
+            RunOutcome::Running => Some("Still running: results so far."),
+        };
+        if let Some(outcome) = outcome {
+            self.sheet.gap();
+            self.sheet.line(outcome);
         }
         for line in stuck_lines(&run.stuck, LISTED_MOST) {
             self.sheet.line(&format!("  {line}"));
@@ -199,22 +231,38 @@ impl RunPage {
         }
     }
 
-    fn verdicts(&mut self, run: &Run, verdicts: &[Verdict]) {
+    /// Appends all findings of each job with their codes, most important first.
+    fn findings(&mut self, run: &Run, verdicts: &[Verdict]) {
         for verdict in verdicts {
             let Some(job) = run.jobs.get(verdict.job) else { continue };
             self.sheet.gap();
-            // The headline comes last, because the last line stays visible on the screen.
-            for finding in verdict.others.iter().rev() {
-                self.paragraph("Also:", finding, job);
+            if verdicts.len() > 1 {
+                self.sheet.line(&self.sheet.strong(&format!("Findings on {}", job.name)));
             }
-            let lead = if verdicts.len() > 1 { format!("Verdict on {}:", job.name) } else { "Verdict:".to_owned() };
-            self.paragraph(&lead, &verdict.headline, job);
+            for finding in verdict.findings() {
+                let (code, words) = (finding.code.name(), words::finding(finding, job));
+                self.sheet.led(0, &code, tone_of(finding.severity), &format!(": {words}"));
+            }
         }
     }
 
-    fn paragraph(&mut self, lead: &str, finding: &Finding, job: &JobResult) {
-        let words = words::finding(finding, job);
-        self.sheet.led(0, lead, tone_of(finding.severity), &format!(" {words}"));
+    /// Appends the limits of a model that delayed anything, and how to see the rest.
+    fn more(&mut self, run: &Run, verdicts: &[Verdict]) {
+        let findings: usize = verdicts.iter().map(|verdict| 1 + verdict.others.len()).sum();
+        let parts = [
+            (findings, "finding", "findings"),
+            (run.model.as_ref().map_or(0, |model| model.stages.len()), "limit", "limits"),
+            (run.disks.len(), "disk", "disks"),
+        ];
+        let parts: Vec<String> = parts
+            .into_iter()
+            .filter(|(count, ..)| *count > 0)
+            .map(|(count, one, many)| format!("{} {}", grouped(count as u64), if count == 1 { one } else { many }))
+            .collect();
+        if !parts.is_empty() {
+            self.sheet.gap();
+            self.sheet.line(&self.sheet.faint(&format!("{}: --details", words::joined(&parts, "and"))));
+        }
     }
 }
 

@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn ranks_are_listed_with_those_that_are_missing() {
-        let text = crate::text(&fleet(3), &[], SheetStyle { width: 100, colour: false });
+        let text = crate::text(&fleet(3), &[], SheetStyle { width: 100, ..SheetStyle::default() });
         let lines: Vec<&str> = text.lines().collect();
         let at = lines.iter().position(|line| line.trim_start().starts_with("ranks ")).unwrap();
         let expected = [
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn of_many_ranks_the_slowest_and_the_fastest_are_listed() {
-        let text = crate::text(&fleet(100), &[], SheetStyle { width: 100, colour: false });
+        let text = crate::text(&fleet(100), &[], SheetStyle { width: 100, ..SheetStyle::default() });
         let ranks: Vec<u32> = text
             .lines()
             .filter(|line| line.contains("  node"))

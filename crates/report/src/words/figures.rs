@@ -15,15 +15,15 @@ pub(super) fn little_contradicted(figures: &SentenceFigures<'_>) -> String {
     );
     if figures.has(Quantity::InFlightAchieved) {
         return format!(
-            "The figures contradict each other: {product}, but the device counted {}. It may count requests \
-             without a latency (flushes, discards), or requests that began before the report.",
+            "The figures contradict each other: {product}, but the device counted {}. It may count requests without a \
+             latency (flushes, discards) or requests issued before the report.",
             figures.in_flight(Quantity::InFlightAchieved)
         );
     }
     if figures.has(Quantity::SlowShare) {
         return format!(
-            "The figures contradict each other: {} of the operations take {} or more, so {} IOPS keep at least {} in \
-             flight, but at most {} are possible. One of the figures belongs to another load.",
+            "The figures contradict each other: {} of operations take {} or more, so {} IOPS keep at least {} in \
+             flight, but at most {} are possible. One figure belongs to another load.",
             figures.share(Quantity::SlowShare),
             figures.time(Quantity::SlowMode),
             figures.count(Quantity::Iops),
@@ -33,15 +33,15 @@ pub(super) fn little_contradicted(figures: &SentenceFigures<'_>) -> String {
     }
     if implied > possible {
         return format!(
-            "The figures contradict each other: {product}, but at most {} are possible{}. One of the figures belongs \
-             to another load.",
+            "The figures contradict each other: {product}, but at most {} are possible{}. One figure belongs to \
+             another load.",
             whole_number(possible),
             apart(figures).map_or_else(String::new, |apart| format!(": {apart} more than rounding explains"))
         );
     }
     format!(
-        "The figures contradict each other: {product}, but {} is claimed to be in flight{}. Either the queue was not \
-         kept full, or one of the figures belongs to another load.",
+        "The figures contradict each other: {product}, but {} are claimed to be in flight{}. The queue was not kept \
+         full, or one figure belongs to another load.",
         whole_number(possible),
         apart(figures).map_or_else(String::new, |apart| format!(": {apart} less than rounding explains"))
     )
@@ -95,7 +95,7 @@ pub(super) fn little_holds(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn depth_needed(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{} IOPS at {} each need {} in flight.",
+        "{} IOPS at {} take {} in flight.",
         figures.count(Quantity::Iops),
         figures.time(Quantity::LatencyMean),
         range(figures)
@@ -149,21 +149,20 @@ pub(super) fn odd_block(figures: &SentenceFigures<'_>) -> String {
     let bytes = figures.value(Quantity::BlockBytes) as u64;
     if bytes.is_multiple_of(4096) && bytes > 0 {
         return format!(
-            "Blocks of {} are not a power of two: compare throughput with other results, not IOPS.",
+            "{} blocks are not a power of two: compare throughput with other results, not IOPS.",
             figures.bytes(Quantity::BlockBytes)
         );
     }
     format!(
-        "Blocks of {} bytes are not whole pages of 4 KiB: devices read and write whole pages, and no published IOPS \
-         apply to this size.",
+        "Blocks of {} bytes are not a multiple of 4 KiB: devices transfer whole pages, and published IOPS do not apply.",
         grouped(bytes)
     )
 }
 
 pub(super) fn split(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "The device received requests of {} for operations of {}: each operation was split, so the IOPS of the \
-         device are not those of the program.",
+        "Operations were split: the device received {} requests for {} operations, so it counts more IOPS than the \
+         program.",
         figures.bytes(Quantity::RequestBytes),
         figures.bytes(Quantity::BlockBytes)
     )
@@ -171,8 +170,8 @@ pub(super) fn split(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn small_region(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{} were read from a region of {}, each block many times: a cache in the host, the controller or the storage \
-         system may have served them. Use a region as large as the working set.",
+        "{} was read from only {}, each block many times: a cache may have served it. Use a region as large as the \
+         working set.",
         figures.bytes(Quantity::JobBytes),
         figures.bytes(Quantity::FileBytes)
     )
@@ -180,8 +179,8 @@ pub(super) fn small_region(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn mechanical(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "These are the times of a disk drive: {} random operations per second at {} each, as long as a seek and part of a \
-         rotation. On one, a deeper queue shortens the seeks slightly and makes each operation wait longer.",
+        "The disk behaves like a hard disk: {} random IOPS at {}, the time of a seek and part of a rotation. More depth \
+         adds few IOPS and much latency.",
         figures.count(Quantity::Iops),
         figures.time(Quantity::TimeOfOne)
     )
@@ -189,8 +188,8 @@ pub(super) fn mechanical(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn util(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "%util of {} does not mean that the device was saturated: it is the fraction of time with at least one \
-         request in flight, and this device had {} in flight on average.",
+        "%util of {} does not show saturation: it is the time with at least one request in flight, and the device had \
+         {} in flight on average.",
         figures.share(Quantity::BusyShare),
         figures.in_flight(Quantity::InFlightAchieved)
     )
@@ -198,8 +197,8 @@ pub(super) fn util(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn util_contradicted(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "%util of {} cannot be: {} requests per second of {} each keep a device busy for at most {} of the time. Since Linux 5.0 the kernel \
-         counts a whole tick of 1 to 10 ms for each moment in which a request begins or ends.",
+        "%util of {} is impossible: {} requests per second at {} keep a device busy at most {} of the time. Since Linux \
+         5.0 the kernel counts a whole tick of 1 to 10 ms whenever a request starts or ends.",
         figures.share(Quantity::BusyShare),
         figures.count(Quantity::Iops),
         figures.time(Quantity::LatencyMean),
@@ -208,16 +207,13 @@ pub(super) fn util_contradicted(figures: &SentenceFigures<'_>) -> String {
 }
 
 pub(super) fn mean_alone(figures: &SentenceFigures<'_>) -> String {
-    format!(
-        "Only the mean latency of {} is known: it hides the slow operations that users notice.",
-        figures.time(Quantity::LatencyMean)
-    )
+    format!("Only the mean latency, {}, is known; it hides slow operations.", figures.time(Quantity::LatencyMean))
 }
 
 pub(super) fn throttled(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "Most operations took {}, {} of them {}, and almost none anything in between: a throttle delayed them until \
-         its next time slice, such as a cgroup's io.max or a provider's limiter.",
+        "Most operations took {}, {} took {}, and almost none were in between: a rate limiter delayed them to its next \
+         time slice (a cgroup's io.max, a provider's limit).",
         figures.time(Quantity::FastMode),
         figures.share(Quantity::SlowShare),
         figures.time(Quantity::SlowMode)
@@ -226,8 +222,7 @@ pub(super) fn throttled(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn not_steady(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "Throughput did not settle: over the last rounds it varied by {} of its mean, and its trend changed it by \
-         {}. The mean is not repeatable.",
+        "Throughput did not reach steady state: over the last rounds it ranged over {} of its mean and drifted {}.",
         figures.share(Quantity::IopsSpread),
         figures.share(Quantity::IopsSlope)
     )
@@ -235,7 +230,7 @@ pub(super) fn not_steady(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn warmup(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "The first {} differ from the rest, and were counted: {} IOPS without them.",
+        "The first {} were warm-up and count in the result: {} IOPS without them.",
         figures.span(Quantity::WarmupTime),
         figures.count(Quantity::SteadyIops)
     )
@@ -244,8 +239,8 @@ pub(super) fn warmup(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn burst_used_up(figures: &SentenceFigures<'_>) -> String {
     let before = figures.value(Quantity::EarlyIops);
     format!(
-        "{} after the start, throughput fell to {}, from {} IOPS to {}, and stayed there: burst credits ran out, or \
-         a cache was full. Report the two phases separately.",
+        "After {} throughput fell to {}, from {} to {} IOPS, and stayed there: burst credits ran out or a cache \
+         filled. Report the two phases separately.",
         figures.span(Quantity::ChangedAt),
         units::percent(figures.value(Quantity::ChangeFactor)),
         count(before),
@@ -255,7 +250,7 @@ pub(super) fn burst_used_up(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn syncs(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "The p99 of syncs is {}, and etcd asks for less than {}: each change of its data waits for a sync.",
+        "Syncs take {} at p99; etcd requires less than {}, because every write waits for one.",
         figures.time(Quantity::SyncP99),
         figures.time(Quantity::SyncP99Allowed)
     )
@@ -263,8 +258,8 @@ pub(super) fn syncs(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn since_boot(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{} IOPS are the average since boot, which is what the first report of iostat shows, not the load. Run \
-         `iostat -xy 1 30` while the load runs.",
+        "{} IOPS is the average since boot (iostat's first report), not the load. Run `iostat -xy 1 30` while the load \
+         runs.",
         figures.count(Quantity::Iops)
     )
 }

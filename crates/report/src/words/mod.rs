@@ -5,14 +5,20 @@ use record::{JobResult, Unchecked};
 use units::{Bytes, Nanos, count, grouped, percent, requests_in_flight, significant};
 
 mod databases;
+mod explain;
 mod figures;
+mod measured;
 mod pages;
+mod providers;
 mod ranks;
 mod run;
 mod volume;
 
 pub(crate) use databases::{DatabaseSetting, settings};
+pub(crate) use explain::{Origin, explain_answer};
+pub(crate) use measured::run_answer;
 pub(crate) use pages::run_findings_markdown;
+pub(crate) use providers::create as create_volume;
 pub(crate) use run::{replay, replay_notes, replay_tone};
 pub(crate) use run::{verified, verified_tone};
 
@@ -112,7 +118,7 @@ pub(crate) fn parts<'a>(finding: &Finding, about: impl Into<SentenceContext<'a>>
         format!("With {in_flight} in flight: {} IOPS at {latency}.", count(point.iops))
     });
     let remedy = finding.remedy.as_ref().map(|remedy| remedy_text(remedy, finding, about));
-    SentenceParts { statement: statement(finding, about), remedy, outlook }
+    SentenceParts { statement: capitalized(&statement(finding, about)), remedy, outlook }
 }
 
 /// Returns the sentences of a finding as one paragraph.
@@ -128,6 +134,21 @@ pub(crate) fn joined(words: &[impl AsRef<str>], conjunction: &str) -> String {
         [first @ .., last] if !first.is_empty() => format!("{} {conjunction} {last}", first.join(", ")),
         words => words.concat(),
     }
+}
+
+/// Returns a text with a small first letter; names and abbreviations stay as they are: `PostgreSQL`, `IOPS`.
+fn uncapitalized(text: &str) -> String {
+    let word = text.split(' ').next().unwrap_or_default();
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) if !word.chars().skip(1).any(char::is_uppercase) => first.to_lowercase().chain(letters).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+pub(crate) fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
 /// Formats a number of requests in flight: three significant digits, no fraction from 100 on.
@@ -209,10 +230,10 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
     let figures = &SentenceFigures(finding);
     match finding.code {
         Code::NothingMeasured if !figures.has(Quantity::Runtime) => {
-            "No operation completed before the job failed, so there is no result to judge.".to_owned()
+            "No operation completed before the job failed.".to_owned()
         }
         Code::NothingMeasured => {
-            format!("No operation completed in {}, so there is no result to judge.", figures.time(Quantity::Runtime))
+            format!("No operation completed in {}.", figures.time(Quantity::Runtime))
         }
         Code::ErrorsSeen => run::errors(figures, about.engine),
         Code::NotVerified => run::not_verified(figures, about.unchecked),
@@ -220,13 +241,12 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::PageCacheMeasured => run::page_cache(figures),
         Code::BufferedWritesUnsynced => run::buffered_writes(figures),
         Code::HolesRead => format!(
-            "Only {} of the file's {} were ever written; the rest are holes, which the filesystem serves without the \
-             device.",
+            "Only {} of the file's {} was ever written; the filesystem serves the rest, holes, without the device.",
             figures.bytes(Quantity::WrittenBytes),
             figures.bytes(Quantity::FileBytes)
         ),
         Code::LatenessSignificant => format!(
-            "The generator was late by {} on average, which is part of the mean response time of {}.",
+            "The generator itself was late by {} on average, a part of the mean response time of {}.",
             figures.time(Quantity::LatenessMean),
             figures.time(Quantity::ResponseMean)
         ),
@@ -257,17 +277,16 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::RateKept => run::rate_kept(figures),
         Code::BurstOrDrift => run::burst_or_drift(finding, figures),
         Code::ShortRun => format!(
-            "The run was short: {} in {}. A short run does not show bursts, caches and garbage collection.",
+            "The run is short, {} in {}: too short to show bursts, caches and garbage collection.",
             run::operations(figures),
             figures.time(Quantity::Runtime)
         ),
         Code::Interrupted => format!("The run was stopped after {}.", figures.time(Quantity::Runtime)),
-        Code::NoDevice if about.engine == "cpuio" => format!(
-            "This job transfers nothing: it loads the processor, of which it used {}.",
-            figures.share(Quantity::CpuShare)
-        ),
+        Code::NoDevice if about.engine == "cpuio" => {
+            format!("This job only uses CPU time: {}.", figures.share(Quantity::CpuShare))
+        }
         Code::NoDevice if matches!(about.engine, "net" | "netsplice") => format!(
-            "This job has no device: {} IOPS is the speed of its connection, with {} of a CPU.",
+            "There is no device: this is the speed of the connection, {} IOPS with {} of a CPU.",
             figures.count(Quantity::Iops),
             figures.share(Quantity::CpuShare)
         ),
@@ -275,20 +294,19 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
             if (0.0..0.5).contains(&figures.value(Quantity::CpuShare)) && figures.has(Quantity::CpuShare) =>
         {
             format!(
-                "This job has no device and used {} of a CPU: {} IOPS is a rate or a pause of the job, not the speed of the \
-                 generator.",
+                "There is no device, and the job used only {} of a CPU: {} IOPS is its rate or think time, not the speed \
+                 of the generator.",
                 figures.share(Quantity::CpuShare),
                 figures.count(Quantity::Iops)
             )
         }
         Code::NoDevice => format!(
-            "This job has no device: {} IOPS is the speed of the generator itself{}.",
+            "There is no device: {} IOPS is the speed of the generator itself{}.",
             figures.count(Quantity::Iops),
             figures.clause(Quantity::CpuShare, || format!(", with {} of a CPU", figures.share(Quantity::CpuShare)))
         ),
         Code::MetadataOnly => format!(
-            "This job transfers no data: its calls on metadata reached {} per second, with {} of a CPU. Bytes per second \
-             have no meaning.",
+            "This job transfers no data: {} metadata operations per second, with {} of a CPU. Throughput has no meaning.",
             figures.count(Quantity::Iops),
             figures.share(Quantity::CpuShare)
         ),
@@ -327,26 +345,26 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::LimitUnknown if finding.subject.is_some() => run::one_kind_timed(finding, figures),
         Code::LimitUnknown if figures.has(Quantity::UnlikeJobs) => run::unlike_jobs(figures),
         Code::LimitUnknown if figures.has(Quantity::InFlightPossible) => {
-            "More was in flight than the depth allows, so what limited the run cannot be determined.".to_owned()
+            "More requests were in flight than the depth allows, so the limit is unknown.".to_owned()
         }
         Code::LimitUnknown if figures.has(Quantity::InFlightAchieved) => run::depth_unknown(figures),
         Code::LimitUnknown if figures.has(Quantity::SyncMean) || figures.has(Quantity::SyncP99) => {
-            "Only syncs were measured, so the limit of reads and writes cannot be determined.".to_owned()
+            "Only syncs were measured, so the limit of reads and writes is unknown.".to_owned()
         }
         Code::LimitUnknown if about.untimed => {
-            "The rate and the latency of operations are not both known, so the limit cannot be determined.".to_owned()
+            "Rate and latency are not both known, so the limit is unknown.".to_owned()
         }
-        Code::LimitUnknown => "The latencies are not known, so the limit of the run cannot be determined.".to_owned(),
+        Code::LimitUnknown => "Latencies are not known, so the limit is unknown.".to_owned(),
     }
 }
 
 fn subject(finding: &Finding) -> &str {
-    finding.subject.as_deref().unwrap_or("The model")
+    finding.subject.as_deref().unwrap_or("the model")
 }
 
 fn comparison(option: &str, value: u64) -> String {
     format!(
-        "Run again with {option}={value}: if IOPS double, the depth was the limit; if latency doubles, the device was."
+        "Run again with {option}={value}: if IOPS double, the depth is the limit; if latency doubles, the device is."
     )
 }
 
@@ -370,28 +388,25 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
             "If direct=1 was not given, set it, or set end_fsync=1 to count the time until data is on the device."
                 .to_owned()
         }
-        Remedy::SeparateResults => "Leave out group_reporting for a verdict on each.".to_owned(),
-        Remedy::EndTogether => "Give all workers the same runtime, and no size that ends them earlier.".to_owned(),
+        Remedy::SeparateResults => "Leave out group_reporting to judge each job.".to_owned(),
+        Remedy::EndTogether => "Give all workers the same runtime, and no size that ends some early.".to_owned(),
         Remedy::WriteFirst => format!("Write {} in full first, with rw=write.", about.path),
         // fio verifies nothing under time_based with a synchronous engine.
         Remedy::RunLonger { runtime_s } if about.verify => {
-            format!("Raise loops until it takes {runtime_s}s: each loop is verified.")
+            format!("Raise loops until the run takes {runtime_s} s; each loop is verified.")
         }
         Remedy::RunLonger { runtime_s } if about.steady => {
-            format!("The steady state ended it: set steadystate_duration={runtime_s}s.")
+            format!("Set steadystate_duration={runtime_s}s.")
         }
         Remedy::RunLonger { runtime_s } if about.observed => format!("Measure for {}.", span(runtime_s as f64)),
         Remedy::Ramp { ramp_s } if about.observed => format!("Leave out the first {}.", span(ramp_s as f64)),
         Remedy::RunLonger { runtime_s } => format!("Set runtime={runtime_s}s with time_based."),
         Remedy::Ramp { ramp_s } => format!("Leave it out with ramp_time={ramp_s}s."),
         Remedy::LowerDepth { iodepth, total } => {
-            format!(
-                "Set iodepth={iodepth}: the same IOPS with {total} in flight over all workers, at a lower \
-                latency."
-            )
+            format!("Set iodepth={iodepth} ({total} in flight over all workers): the same IOPS at lower latency.")
         }
         Remedy::FewerWorkers { numjobs } => {
-            format!("Set numjobs={numjobs} with iodepth=1: the same IOPS at a lower latency.")
+            format!("Set numjobs={numjobs} with iodepth=1: the same IOPS at lower latency.")
         }
         Remedy::BlockSize { bytes } => format!("Set bs={bytes}."),
         Remedy::LargerRequests { bytes } => format!(
@@ -409,17 +424,17 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
             };
             format!("Grow the volume to {}{provisioned}.", volume::size_words(bytes as f64))
         }
-        Remedy::ProvisionIops { iops } => format!("Provision more IOPS: up to iops={iops} at this size."),
+        Remedy::ProvisionIops { iops } => format!("Provision more IOPS, up to {} at this size.", grouped(iops)),
         Remedy::ProvisionThroughput { bytes_per_second } => {
             let most = volume::throughput_words(bytes_per_second);
-            format!("Provision more throughput: up to throughput={most} at this size.")
+            format!("Provision more throughput, up to {most} at this size.")
         }
         Remedy::FewerInFlight { in_flight } => format!(
-            "The application issues more at a time than the volume takes: {in_flight} in flight give the same IOPS at a \
-             lower latency (fewer connections or jobs at a time, smaller batches)."
+            "Keep {in_flight} requests in flight: the same IOPS at lower latency (fewer connections or jobs at a time, \
+             smaller batches)."
         ),
         Remedy::MoreInFlight { in_flight, reads, database } => databases::more_in_flight(in_flight, reads, database),
-        Remedy::Percentiles => "Check percentiles (p50, p99, p99.9) too.".to_owned(),
+        Remedy::Percentiles => "Look at percentiles (p50, p99, p99.9) too.".to_owned(),
         Remedy::Doctor => "Check the host with `fathom doctor`.".to_owned(),
         Remedy::FasterSyncs => "Give etcd a disk of its own, or one with faster syncs. `fathom doctor` checks the \
                                 settings of the host."
@@ -487,7 +502,7 @@ mod tests {
         );
         assert_eq!(
             sentence(Code::PageCacheMeasured, &[(Quantity::CachedShare, 0.9)], None),
-            "This measured the page cache, not the device: 90.0% of the files was in memory when the run began."
+            "This measured the page cache, not the device: 90.0% of the files was cached at the start."
         );
         assert_eq!(
             sentence(Code::PageCacheMeasured, &[(Quantity::ServiceP50, 2_040.0)], None),
@@ -507,9 +522,9 @@ mod tests {
             ]
         };
         let text = sentence(Code::QueueFull, &with(12.9), None);
-        assert!(text.starts_with("16.0k IOPS with the queue kept at 12.9 of 16: 12.9 in flight = "), "{text}");
+        assert!(text.starts_with("16.0k IOPS with the queue kept at 12.9 of 16 (12.9 in flight = "), "{text}");
         let text = sentence(Code::QueueFull, &with(15.9), None);
-        assert!(text.starts_with("16.0k IOPS with the queue full: 15.9 in flight = "), "{text}");
+        assert!(text.starts_with("16.0k IOPS with the queue full (15.9 in flight = "), "{text}");
     }
 
     /// Regression: a bursting volume was reported as "used to 2,176 %".
@@ -517,7 +532,7 @@ mod tests {
     fn utilisation_above_one_is_reported_as_burst_credits() {
         let figures = [(Quantity::Utilisation, 21.76), (Quantity::InFlightAchieved, 1.0)];
         let text = sentence(Code::ModelHeldBack, &figures, None);
-        assert!(text.contains("with burst credits, it gave 21.8 times its sustained rate"), "{text}");
+        assert!(text.contains("burst credits raised it to 21.8 times its sustained rate"), "{text}");
     }
 
     /// Regression: f52613e advised `time_based` for short runs of verifying jobs, which then verified nothing.
@@ -620,11 +635,11 @@ mod tests {
         let (code, severity, remedy) = (Code::ShortRun, Severity::Info, Some(Remedy::RunLonger { runtime_s: 30 }));
         let found = Finding { code, severity, subject: None, evidence: vec![], remedy, counterfactual: None };
         let text = finding(&found, &job);
-        assert!(text.ends_with("The steady state ended it: set steadystate_duration=30s."), "{text}");
+        assert!(text.ends_with("Set steadystate_duration=30s."), "{text}");
         let run = record::Run { jobs: vec![job], ..record::Run::default() };
         let seen = analyse::Observation::of(&run, &run.jobs[0]);
         let text = self::finding(&found, &analyse::explain_job(&run, 0, &seen, None));
-        assert!(text.ends_with("The steady state ended it: set steadystate_duration=30s."), "{text}");
+        assert!(text.ends_with("Set steadystate_duration=30s."), "{text}");
     }
 
     #[test]
@@ -632,7 +647,7 @@ mod tests {
         let depths = [(Quantity::InFlightAsked, 32.0), (Quantity::InFlightPossible, 1.0)];
         assert_eq!(
             sentence(Code::EngineNotAsynchronous, &depths, Some(Remedy::QueueingEngine { iodepth: 32 })),
-            "iodepth asks for 32 operations in flight, but psync issues one at a time, so there were at most 1. Use \
+            "The engine psync issues one operation at a time, so iodepth=32 gave at most 1 in flight. Use \
              ioengine=io_uring to have 32 in flight, or numjobs=32 with iodepth=1."
         );
         // The depth of each worker was advised where that of all was asked for.
@@ -641,17 +656,17 @@ mod tests {
         assert!(all.ends_with("to have 512 in flight, or numjobs=512 with iodepth=1."), "{all}");
         // A depth that is not known was 0.
         let waits = sentence(Code::EngineNotAsynchronous, &[(Quantity::SubmissionShare, 0.9)], Some(Remedy::Direct));
-        assert!(waits.starts_with("Of its time, psync spent 90.0% in submission: each"), "{waits}");
+        assert!(waits.starts_with("The engine psync spent 90.0% of its time in submission, which waited"), "{waits}");
         let one = [(Quantity::ServiceMean, 50_000.0), (Quantity::Iops, 19_800.0)];
         assert_eq!(
             sentence(Code::LatencyBound, &one, Some(Remedy::RaiseDepth { iodepth: 32 })),
-            "Latency was the limit: one operation at a time, 50.0 us each, gives 19.8k IOPS whatever the device can \
+            "Latency is the limit: one operation at a time at 50.0 us makes 19.8k IOPS, whatever the device could \
              do. Set iodepth=32."
         );
         let busy = [(Quantity::Workers, 2.0), (Quantity::CpuShare, 0.97)];
         assert_eq!(
             sentence(Code::GeneratorCpuBound, &busy, Some(Remedy::AddWorkers { numjobs: 4 })),
-            "The generator was the limit, not the device: each of 2 workers used 97.0% of a CPU. Distribute the load \
+            "The generator is the limit, not the device: each of 2 workers used 97.0% of a CPU. Distribute the load \
              with numjobs=4."
         );
     }
@@ -666,10 +681,10 @@ mod tests {
             (Quantity::CreditsLast, 5.39e6 / 2_700.0 * 1e9),
         ];
         let text = sentence(Code::ModelHeldBack, &left, None);
-        assert!(text.ends_with(" Burst credits: 5.39M left, spent at 2.70k/s, which lasts for 33.3 min."), "{text}");
+        assert!(text.ends_with(" Burst credits: 5.39M left; at 2.70k/s they last 33.3 min."), "{text}");
         let gone = [(Quantity::EarlyIops, 12_000.0), (Quantity::LateIops, 8_000.0), (Quantity::CreditsGone, 60e9)];
         let text = sentence(Code::BurstOrDrift, &gone, None);
-        assert!(text.contains("8.00k in its last: the credits of The model ran out 60.0 s after"), "{text}");
+        assert!(text.contains("8.00k in the last: the credits of the model ran out after 60.0 s"), "{text}");
     }
 
     #[test]
@@ -677,13 +692,12 @@ mod tests {
         let bytes = [(Quantity::ByteRateAsked, 2097152.0), (Quantity::ByteRateReached, 1048576.0)];
         assert_eq!(
             sentence(Code::RateNotReached, &bytes, None),
-            "The rate was not reached: 1 MiB/s of 2 MiB/s, although the queue was deep enough."
+            "Missed the requested rate: 1 MiB/s of 2 MiB/s, although the queue was deep enough."
         );
         let kept = [(Quantity::RateReached, 8_000.0), (Quantity::ResponseMean, 1_200_000.0)];
         assert_eq!(
             sentence(Code::RateKept, &kept, None),
-            "The rate was reached: 8.00k operations per second, with a mean response time of 1.20 ms from the due \
-             time."
+            "The requested rate was sustained: 8.00k IOPS; mean response time 1.20 ms."
         );
     }
 
@@ -706,14 +720,14 @@ mod tests {
         assert_eq!(sentence(Code::ErrorsSeen, &error(22.0), None), "The job ended with error 22 (Invalid argument).");
         assert_eq!(
             sentence(Code::ErrorsSeen, &error(84.0), None),
-            "A block is not what was written: the verification failed."
+            "Verification failed: a block differs from what was written."
         );
     }
 
     #[test]
     fn windows_numbers_a_failed_verification_42() {
         let text = |engine| sentence_on(engine, Code::ErrorsSeen, &[(Quantity::FirstError, 42.0)], None);
-        assert_eq!(text("windowsaio"), "A block is not what was written: the verification failed.");
+        assert_eq!(text("windowsaio"), "Verification failed: a block differs from what was written.");
         assert!(text("psync").contains("error 42"));
     }
 
@@ -727,7 +741,7 @@ mod tests {
         ];
         assert_eq!(
             sentence(Code::RateKept, &kept, None),
-            "The rate was reached: 1.00k operations per second (500 writes, the rest discards)."
+            "The requested rate was sustained: 1.00k IOPS (500 writes, the rest discards)."
         );
     }
 }

@@ -284,7 +284,7 @@ mod tests {
         let members = (0..64).map(|rank| member(rank, &[640; 10])).collect();
         assert_eq!(
             sentence(members, Some(64_000), Code::RanksMissedRate),
-            "The rate was not reached: 41.0k of 64.0k operations per second: 64 ranks give what 41 would at the requested \
+            "Missed the requested rate: 41.0k of 64.0k IOPS: 64 ranks give what 41 would at the requested \
              rate. Nearly all of them missed it. Either they share a limit, or each has a limit of its own; this run does \
              not show which. Run again with 32 ranks: if each then gets more, they share a limit; if not, each has its own."
         );

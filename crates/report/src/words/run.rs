@@ -19,7 +19,7 @@ pub(super) fn errors(figures: &SentenceFigures<'_>, engine: &str) -> String {
     };
     if !figures.has(Quantity::Errors) {
         return match first {
-            EILSEQ => "A block is not what was written: the verification failed.".to_owned(),
+            EILSEQ => "Verification failed: a block differs from what was written.".to_owned(),
             _ => format!("The job ended with error {first} ({}).", error_text(first)),
         };
     }
@@ -27,8 +27,9 @@ pub(super) fn errors(figures: &SentenceFigures<'_>, engine: &str) -> String {
     let failed =
         if errors == 1 { "One operation failed".to_owned() } else { format!("{} operations failed", grouped(errors)) };
     if first == EILSEQ {
-        let blocks = if errors == 1 { "One block is".to_owned() } else { format!("{} blocks are", grouped(errors)) };
-        return format!("{blocks} not what was written: the verification failed.");
+        let blocks =
+            if errors == 1 { "1 block differs".to_owned() } else { format!("{} blocks differ", grouped(errors)) };
+        return format!("Verification failed: {blocks} from what was written.");
     }
     let which = if errors == 1 { "with" } else { "the first with" };
     format!("{failed}, {which} error {first} ({}).", error_text(first))
@@ -37,13 +38,13 @@ pub(super) fn errors(figures: &SentenceFigures<'_>, engine: &str) -> String {
 pub(super) fn not_verified(figures: &SentenceFigures<'_>, unchecked: Option<Unchecked>) -> String {
     let reason = unchecked.map_or("the run was stopped", unchecked_because);
     if unchecked == Some(Unchecked::Payload) {
-        return "The payload of some blocks was not compared: the checksum in fio's layout covers nothing of it, and it \
-                does not follow from the seed in the header either. Write and verify with crc32c."
+        return "The payload of some blocks was not compared: fio's header checksum does not cover it, and the seed in the \
+                header does not reproduce it. Write and verify with crc32c."
             .to_owned();
     }
     if unchecked == Some(Unchecked::Cached) {
-        return "The blocks were read back, but not all of them from where they are stored: the page cache could not be \
-                emptied. Use direct=1, or end the programs that have the file mapped or locked in memory."
+        return "Some blocks were read back from the page cache, which could not be dropped. Use direct=1, or end the \
+                programs that have the file mapped or locked in memory."
             .to_owned();
     }
     let (written, checked) = (figures.value(Quantity::BlocksWritten), figures.value(Quantity::BlocksChecked));
@@ -76,8 +77,7 @@ pub(super) fn not_verified(figures: &SentenceFigures<'_>, unchecked: Option<Unch
 
 pub(super) fn several_runs(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "The verified blocks belong to {} runs: some of them are stale, or verify_nonce differed when they were \
-         written.",
+        "The verified blocks were written by {} runs: some are stale, or were written with another verify_nonce.",
         figures.whole(Quantity::RunsFound)
     )
 }
@@ -122,34 +122,31 @@ pub(super) fn not_asynchronous(figures: &SentenceFigures<'_>, engine: &str) -> S
             format!(" {disks} had {} in flight by their counters.", figures.in_flight(Quantity::InFlightAchieved))
         });
         let lead = match figures.has(Quantity::InFlightAsked) {
-            true => format!("iodepth asks for {asked} operations in flight, but {engine} spent"),
-            false => format!("Of its time, {engine} spent"),
+            true => format!("Despite iodepth={asked}, the engine {engine} spent"),
+            false => format!("The engine {engine} spent"),
         };
         let share = figures.share(Quantity::SubmissionShare);
-        let of = if figures.has(Quantity::InFlightAsked) { " of its time" } else { "" };
-        return format!("{lead} {share}{of} in submission: each submission waited for the device, {cause}.{disks}");
+        return format!("{lead} {share} of its time in submission, which waited for the device, {cause}.{disks}");
     }
     if figures.has(Quantity::InFlightPossible) {
         return format!(
-            "iodepth asks for {asked} operations in flight, but {engine} issues one at a time, so there were at most \
-             {}.",
+            "The engine {engine} issues one operation at a time, so iodepth={asked} gave at most {} in flight.",
             figures.whole(Quantity::InFlightPossible)
         );
     }
     format!(
-        "iodepth asks for {asked} operations in flight, but there were {}: the engine waits for each before it \
-         starts the next.",
+        "The engine waits for each operation before it starts the next: {} in flight, although iodepth={asked}.",
         figures.in_flight(Quantity::InFlightAchieved)
     )
 }
 
 pub(super) fn burst_or_drift(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let reason = figures.clause(Quantity::CreditsGone, || {
-        format!(": the credits of {} ran out {} after the start", subject(finding), figures.span(Quantity::CreditsGone))
+        format!(": the credits of {} ran out after {}", subject(finding), figures.span(Quantity::CreditsGone))
     });
     format!(
-        "Throughput changed during the run, from {} IOPS in its first third to {} in its last{reason}. Report the \
-         phases separately: a mean over both describes neither.",
+        "Throughput changed from {} IOPS in the first third of the run to {} in the last{reason}. Report the two phases \
+         separately.",
         figures.count(Quantity::EarlyIops),
         figures.count(Quantity::LateIops)
     )
@@ -161,7 +158,7 @@ pub(super) fn cgroup_throttle(finding: &Finding, figures: &SentenceFigures<'_>) 
         false => format!("{}/s", figures.bytes(Quantity::CapBytesPerSecond)),
     };
     format!(
-        "The load is limited by {}, which allows {cap}: {} of that was used. A higher depth only adds latency.",
+        "{} is the limit: {cap}, used to {}. More depth only adds latency.",
         subject(finding),
         figures.share(Quantity::Utilisation)
     )
@@ -170,8 +167,8 @@ pub(super) fn cgroup_throttle(finding: &Finding, figures: &SentenceFigures<'_>) 
 pub(super) fn model_held_back(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     if figures.has(Quantity::CreditsGone) {
         return format!(
-            "The limit is {}: its credits ran out {} after the start. It throttled {} of the operations; the mean \
-             delay over all operations was {}. {} IOPS are the mean of both phases.",
+            "{} is the limit: its credits ran out after {}. It throttled {} of operations, {} on average. {} IOPS is the \
+             mean of both phases.",
             subject(finding),
             figures.span(Quantity::CreditsGone),
             figures.share(Quantity::DecidedShare),
@@ -183,17 +180,17 @@ pub(super) fn model_held_back(finding: &Finding, figures: &SentenceFigures<'_>) 
         used(figures)
     } else {
         format!(
-            "it throttled {} of the operations; the mean delay over all operations was {}",
+            "it throttled {} of operations, {} on average",
             figures.share(Quantity::DecidedShare),
             figures.time(Quantity::HeldMean)
         )
     };
     // A trace varies: neither its mean rate nor its mean depth belongs to the limit.
     if !figures.has(Quantity::InFlightNeeded) {
-        return format!("The limit is {}: {held}.{}", subject(finding), credits(figures));
+        return format!("{} is the limit: {held}.{}", subject(finding), credits(figures));
     }
     format!(
-        "The limit is {}: {held}. It allows {} IOPS; {} in flight reach that, and a higher depth only adds latency.{}",
+        "{} is the limit, {} IOPS: {held}. Depth {} reaches it; more only adds latency.{}",
         subject(finding),
         figures.count(Quantity::Iops),
         figures.needed(Quantity::InFlightNeeded),
@@ -210,9 +207,9 @@ fn is_spending(used: f64) -> bool {
 fn used(figures: &SentenceFigures<'_>) -> String {
     let used = figures.value(Quantity::Utilisation);
     if is_spending(used) {
-        format!("with burst credits, it gave {} times its sustained rate", significant(used, 3))
+        format!("burst credits raised it to {} times its sustained rate", significant(used, 3))
     } else {
-        format!("{} of it was used", figures.share(Quantity::Utilisation))
+        format!("used to {}", figures.share(Quantity::Utilisation))
     }
 }
 
@@ -225,7 +222,7 @@ pub(super) fn credits(figures: &SentenceFigures<'_>) -> String {
     } else {
         return String::new();
     };
-    format!(" Burst credits: {left} left, spent at {spent}/s, which lasts for {}.", figures.span(Quantity::CreditsLast))
+    format!(" Burst credits: {left} left; at {spent}/s they last {}.", figures.span(Quantity::CreditsLast))
 }
 
 pub(super) fn model_not_reached(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
@@ -236,15 +233,15 @@ pub(super) fn model_not_reached(finding: &Finding, figures: &SentenceFigures<'_>
         figures.count(Quantity::Iops)
     );
     let (pace, of_all) = match figures.has(Quantity::SyncsInFlight) {
-        false => (format!("Latency and depth determine the rate: {product}."), ""),
+        false => (format!("No limit is reached; depth and latency set the rate: {product}."), ""),
         true => {
             let syncs = figures.in_flight(Quantity::SyncsInFlight);
             let each = figures.time(Quantity::SyncMean);
             (
                 format!(
-                    "Latency, syncs and depth determine the rate: {product}, besides {syncs} syncs in flight of {each} each."
+                    "No limit is reached; depth, latency and syncs set the rate: {product}, plus {syncs} syncs in flight of {each} each."
                 ),
-                ", syncs included,",
+                ", syncs included",
             )
         }
     };
@@ -252,10 +249,10 @@ pub(super) fn model_not_reached(finding: &Finding, figures: &SentenceFigures<'_>
         return pace;
     }
     if is_spending(figures.value(Quantity::Utilisation)) {
-        return format!("{pace} Of the limits, {} is the nearest: {}.", subject(finding), used(figures));
+        return format!("{pace} The nearest limit is {}: {}.", subject(finding), used(figures));
     }
     format!(
-        "{pace} The nearest limit, {}, was used to {}; it takes {} in flight{of_all} to reach it.",
+        "{pace} The nearest limit, {}, is used to {}; reaching it takes {} in flight{of_all}.",
         subject(finding),
         figures.share(Quantity::Utilisation),
         figures.needed(Quantity::InFlightNeeded)
@@ -270,7 +267,7 @@ pub(super) fn page_cache(figures: &SentenceFigures<'_>) -> String {
             figures.bytes(Quantity::DeviceBytes)
         )
     } else if figures.has(Quantity::CachedShare) {
-        format!("{} of the files was in memory when the run began", figures.share(Quantity::CachedShare))
+        format!("{} of the files was cached at the start", figures.share(Quantity::CachedShare))
     } else {
         format!("half of the random reads took {} or less, faster than any device", figures.time(Quantity::ServiceP50))
     };
@@ -280,21 +277,21 @@ pub(super) fn page_cache(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn buffered_writes(figures: &SentenceFigures<'_>) -> String {
     let where_to = figures.clause(Quantity::DeviceBytes, || {
         format!(
-            ": {} were written, {} reached the devices",
+            ": {} written, {} reached the devices",
             figures.bytes(Quantity::JobBytes),
             figures.bytes(Quantity::DeviceBytes)
         )
     });
-    format!("Writes remained in memory, and the job did not wait until they reached the device{where_to}.")
+    format!("Writes stayed in the page cache, and the job did not wait for the device{where_to}.")
 }
 
 pub(super) fn rate_not_reached(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let missed = rate_missed(figures);
     match &finding.subject {
         Some(limit) if figures.has(Quantity::CreditsGone) => {
-            format!("{missed}: the credits of {limit} ran out {} after the start.", figures.span(Quantity::CreditsGone))
+            format!("{missed}: the credits of {limit} ran out after {}.", figures.span(Quantity::CreditsGone))
         }
-        Some(limit) => format!("{missed}: the limit is {limit}."),
+        Some(limit) => format!("{missed}: {limit} is the limit."),
         None => format!("{missed}, although the queue was deep enough."),
     }
 }
@@ -302,13 +299,13 @@ pub(super) fn rate_not_reached(finding: &Finding, figures: &SentenceFigures<'_>)
 pub(super) fn rate_missed(figures: &SentenceFigures<'_>) -> String {
     if figures.has(Quantity::ByteRateAsked) {
         format!(
-            "The rate was not reached: {}/s of {}/s",
+            "Missed the requested rate: {}/s of {}/s",
             figures.bytes(Quantity::ByteRateReached),
             figures.bytes(Quantity::ByteRateAsked)
         )
     } else {
         format!(
-            "The rate was not reached: {} of {} {}",
+            "Missed the requested rate: {} of {} {}",
             figures.count(Quantity::RateReached),
             figures.count(Quantity::RateAsked),
             rate_unit(figures)
@@ -334,21 +331,21 @@ fn rate_unit(figures: &SentenceFigures<'_>) -> String {
         figures.has(Quantity::RateReached) && figures.count(kind) != figures.count(Quantity::RateReached)
     });
     match parts {
-        [None, None] => "operations per second".to_owned(),
+        [None, None] => "IOPS".to_owned(),
         [Some((_, part)), None] | [None, Some((_, part))] if has_discards => {
-            format!("operations per second ({part}, the rest discards)")
+            format!("IOPS ({part}, the rest discards)")
         }
         [Some((kind, _)), None] | [None, Some((kind, _))] => format!("{kind} per second"),
-        [Some((_, reads)), Some((_, writes))] => format!("operations per second ({reads}, {writes})"),
+        [Some((_, reads)), Some((_, writes))] => format!("IOPS ({reads}, {writes})"),
     }
 }
 
 pub(super) fn queue_too_shallow(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{}. It needs {} operations in flight at the measured latency ({} on average), and the job permits {}.",
+        "{}. At {} per operation that takes {} in flight, and the job permits {}.",
         rate_missed(figures),
-        figures.needed(Quantity::InFlightNeeded),
         figures.time(Quantity::ServiceMean),
+        figures.needed(Quantity::InFlightNeeded),
         figures.whole(Quantity::InFlightPossible)
     )
 }
@@ -356,7 +353,7 @@ pub(super) fn queue_too_shallow(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn cpu_bound(figures: &SentenceFigures<'_>) -> String {
     let workers = figures.value(Quantity::Workers) as u64;
     let whose = if workers > 1 { format!("each of {workers} workers") } else { "the worker".to_owned() };
-    format!("The generator was the limit, not the device: {whose} used {} of a CPU.", figures.share(Quantity::CpuShare))
+    format!("The generator is the limit, not the device: {whose} used {} of a CPU.", figures.share(Quantity::CpuShare))
 }
 
 /// Returns Little's law with the figures of the run.
@@ -370,10 +367,7 @@ pub(super) fn little(figures: &SentenceFigures<'_>) -> String {
 }
 
 pub(super) fn depth_unknown(figures: &SentenceFigures<'_>) -> String {
-    format!(
-        "{}. How many could be in flight is not known, so what limited the run cannot be determined.",
-        little(figures)
-    )
+    format!("{}, but the depth is unknown, and with it the limit.", little(figures))
 }
 
 /// Names the only kind whose latencies are known.
@@ -382,8 +376,8 @@ pub(super) fn one_kind_timed(finding: &Finding, figures: &SentenceFigures<'_>) -
         format!(", and {} of them in flight", figures.in_flight(Quantity::InFlightAchieved))
     });
     format!(
-        "Only the latencies of {}s are known: {} on average{in_flight}. Without those of the other operations, what \
-         limited the run cannot be determined.",
+        "Only the latency of {}s is known: {} on average{in_flight}. Without that of the other operations the limit \
+         is unknown.",
         finding.subject.as_deref().unwrap_or_default(),
         figures.time(Quantity::ServiceMean),
     )
@@ -392,8 +386,7 @@ pub(super) fn one_kind_timed(finding: &Finding, figures: &SentenceFigures<'_>) -
 pub(super) fn queue_not_filled(figures: &SentenceFigures<'_>) -> String {
     if figures.has(Quantity::ActiveWorkers) {
         return format!(
-            "Not all workers ran all the time: {} of {} on average, because some ended earlier. {} over the whole time, \
-             of {} possible.",
+            "Some workers ended early: {} of {} were active on average. {} over the whole time, of {} possible.",
             figures.in_flight(Quantity::ActiveWorkers),
             figures.whole(Quantity::Workers),
             little(figures),
@@ -408,26 +401,21 @@ pub(super) fn queue_not_filled(figures: &SentenceFigures<'_>) -> String {
         format!(", because the job idles for {} {between}", figures.time(Quantity::Thinktime))
     });
     let then = if figures.has(Quantity::SyncsInFlight) && !figures.has(Quantity::SyncMean) {
-        "The job syncs its writes, and the times of the syncs are not printed: they may be what the others waited for."
-            .to_owned()
+        "The job syncs its writes, and sync times are not printed: operations may have waited for them.".to_owned()
     } else if figures.has(Quantity::SyncsInFlight) {
         format!(
-            "Operations waited for syncs: {} more in flight, {} each. A run without `fsync` shows what the device can do.",
+            "Operations waited for syncs: {} more in flight, {} each. Run without `fsync` to see what the device can do.",
             figures.in_flight(Quantity::SyncsInFlight),
             figures.time(Quantity::SyncMean)
         )
     } else if figures.has(Quantity::Operations) {
-        format!("All {} together do not fill it for long.", operations(figures))
+        format!("{} are too few to fill it for long.", operations(figures))
     } else if figures.has(Quantity::SubmissionShare) {
-        "Operations waited in submission instead, which says nothing of the limit of the device.".to_owned()
+        "Operations waited in submission, so the device's limit is unknown.".to_owned()
     } else if figures.0.subject.is_some() {
-        "Without `direct=1`, the times are those of the page cache, and say nothing of the limit of the device."
-            .to_owned()
+        "Without `direct=1` these are times of the page cache, so the device's limit is unknown.".to_owned()
     } else if figures.has(Quantity::BusyShare) {
-        format!(
-            "A device was busy for {} of the time, so that it may have been saturated nevertheless.",
-            figures.share(Quantity::BusyShare)
-        )
+        format!("A device was busy {} of the time and may have been saturated.", figures.share(Quantity::BusyShare))
     } else {
         "The device was not saturated.".to_owned()
     };
@@ -441,8 +429,7 @@ pub(super) fn queue_not_filled(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn latency_target(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "The job adapts its depth to a latency (`latency_target`): {} in flight keep {} of the operations within {}, and more \
-         of them do not: {}.",
+        "`latency_target` set the depth: {} in flight keep {} of operations within {}, more do not ({}).",
         figures.whole(Quantity::DepthFound),
         figures.share(Quantity::TargetShare),
         figures.time(Quantity::LatencyTarget),
@@ -453,15 +440,14 @@ pub(super) fn latency_target(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn latency_bound(figures: &SentenceFigures<'_>) -> String {
     if figures.has(Quantity::SyncMean) {
         return format!(
-            "Latency was the limit: one operation at a time, {} each and {} per sync, gives {} IOPS whatever the \
-             device can do.",
+            "Latency is the limit: one operation at a time at {}, plus {} per sync, makes {} IOPS on any device.",
             figures.time(Quantity::ServiceMean),
             figures.time(Quantity::SyncMean),
             figures.count(Quantity::Iops)
         );
     }
     format!(
-        "Latency was the limit: one operation at a time, {} each, gives {} IOPS whatever the device can do.",
+        "Latency is the limit: one operation at a time at {} makes {} IOPS, whatever the device could do.",
         figures.time(Quantity::ServiceMean),
         figures.count(Quantity::Iops)
     )
@@ -469,8 +455,7 @@ pub(super) fn latency_bound(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn unlike_jobs(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{} different jobs are merged here ({}). No single depth or block size describes them, so their limits \
-         cannot be determined.",
+        "{} different jobs are merged here ({}); no single depth or block size describes them, so the limit is unknown.",
         figures.whole(Quantity::UnlikeJobs),
         little(figures)
     )
@@ -491,9 +476,8 @@ fn filled(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn device_flat(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{} IOPS, flat, with {}: {}. Throughput varied by {} and the time of an operation by {}, which is \
-         the mark of a limiter. Either there is one and more depth gives only more latency, or the device is that even \
-         and a higher depth gives more.",
+        "{} IOPS with {} ({}), steady to {} in throughput and {} in latency: typical of a rate limiter, where more depth \
+         only adds latency, unless the device is that even.",
         figures.count(Quantity::Iops),
         filled(figures),
         little(figures),
@@ -505,9 +489,8 @@ pub(super) fn device_flat(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn queue_full(figures: &SentenceFigures<'_>) -> String {
     if figures.has(Quantity::SyncsInFlight) {
         return format!(
-            "{} IOPS with operations and their syncs in turn: of {} possible, {} in flight were operations ({}), and {} \
-             syncs of {} each. The time of syncs is part of each cycle: a run without `fsync` shows what the device can \
-             do without them.",
+            "{} IOPS with operations and syncs in turn: of {} possible, {} in flight were operations ({}) and {} syncs \
+             of {} each. Run without `fsync` to see what the device can do.",
             figures.count(Quantity::Iops),
             figures.whole(Quantity::InFlightPossible),
             figures.in_flight(Quantity::InFlightAchieved),
@@ -517,8 +500,7 @@ pub(super) fn queue_full(figures: &SentenceFigures<'_>) -> String {
         );
     }
     format!(
-        "{} IOPS with {}: {}. Either this is the device's limit and more depth gives only more latency, \
-         or the depth is the limit and a higher depth gives more.",
+        "{} IOPS with {} ({}): one run cannot tell whether the device or the depth is the limit.",
         figures.count(Quantity::Iops),
         filled(figures),
         little(figures)
@@ -529,15 +511,14 @@ pub(super) fn queue_full(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn probed(code: Code, figures: &SentenceFigures<'_>) -> String {
     if !figures.has(Quantity::ProbeDepth) {
         return format!(
-            "The device was the limit: {} had {} operations in flight by its own counters, and each submission waited for \
-             a place in its queue. Another engine or a higher depth of the job gives nothing; a longer queue of the device \
-             (`nr_requests`) may.",
+            "The device is the limit: {} had {} operations in flight by its own counters, and submissions waited for a \
+             free place in its queue. More depth or another engine gives nothing; a longer device queue (`nr_requests`) may.",
             figures.0.subject.as_deref().unwrap_or("it"),
             figures.in_flight(Quantity::InFlightAchieved)
         );
     }
     let outcome = format!(
-        "iodepth={} gave {} IOPS at {} each, this depth {} at {}",
+        "iodepth={} gives {} IOPS at {}, this depth {} at {}",
         figures.whole(Quantity::ProbeDepth),
         figures.count(Quantity::ProbeIops),
         figures.time(Quantity::ProbeServiceMean),
@@ -545,20 +526,19 @@ pub(super) fn probed(code: Code, figures: &SentenceFigures<'_>) -> String {
         figures.time(Quantity::ServiceMean)
     );
     match code {
-        Code::DepthBound => format!("The depth was the limit, not the device: {outcome}."),
+        Code::DepthBound => format!("The depth is the limit, not the device: {outcome}."),
         Code::DeviceBound => {
-            format!("The device was the limit, not the depth: {outcome}. A higher depth adds latency and no IOPS.")
+            format!("The device is the limit, not the depth: {outcome}. More depth only adds latency.")
         }
-        _ => format!("Both depth and device limit it: {outcome}. The knee is near: `fathom sweep` finds it."),
+        _ => format!("The depth is near the knee: {outcome}. `fathom sweep` finds the knee."),
     }
 }
 
 /// Returns the sentence for a repetition at the same depth whose result differs.
 pub(super) fn not_repeated(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "The result does not repeat: {} IOPS in the run, {} at the same depth right after it (iodepth={} between them \
-         gave {}). Something else used the device or the processors, or the device had credits or a cache to use up. \
-         Run it longer, with nothing else running.",
+        "The result does not repeat: {} IOPS in the run, {} at the same depth right after it (iodepth={} in between: \
+         {}). Another workload interfered, or burst credits or a cache ran out. Run longer on an idle host.",
         figures.count(Quantity::Iops),
         figures.count(Quantity::AgainIops),
         figures.whole(Quantity::ProbeDepth),
@@ -572,13 +552,12 @@ pub(super) fn rate_kept(figures: &SentenceFigures<'_>) -> String {
     } else {
         format!("{} {}", figures.count(Quantity::RateReached), rate_unit(figures))
     };
-    let response = figures.clause(Quantity::ResponseMean, || {
-        format!(", with a mean response time of {} from the due time", figures.time(Quantity::ResponseMean))
-    });
+    let response = figures
+        .clause(Quantity::ResponseMean, || format!("; mean response time {}", figures.time(Quantity::ResponseMean)));
     let in_flight = figures.clause(Quantity::InFlightAchieved, || {
-        format!("; {} were in flight", figures.in_flight(Quantity::InFlightAchieved))
+        format!("; {} in flight", figures.in_flight(Quantity::InFlightAchieved))
     });
-    format!("The rate was reached: {rate}{response}{in_flight}.")
+    format!("The requested rate was sustained: {rate}{response}{in_flight}.")
 }
 
 /// Time behind the intended instants from which a replay is said to be late.

@@ -7,15 +7,15 @@ use super::{SentenceFigures, databases, subject, whole_number};
 
 pub(super) fn cap(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let what = match finding.code {
-        Code::VolumeIopsCap => "at the IOPS limit of the volume",
-        Code::VolumeThroughputCap => "at the throughput limit of the volume",
-        Code::MachineCap => "at the limit of the machine, below that of the volume",
-        Code::EgressCap => "at the network limit of the machine",
-        _ => "at the limit of a queue before the volume",
+        Code::VolumeIopsCap => "the IOPS limit of the volume",
+        Code::VolumeThroughputCap => "the throughput limit of the volume",
+        Code::MachineCap => "the limit of the machine, below that of the volume",
+        Code::EgressCap => "the network limit of the machine",
+        _ => "the limit of a queue before the volume",
     };
     let depth = if figures.has(Quantity::InFlightAchieved) && figures.has(Quantity::KneeInFlight) {
         format!(
-            ", with {} in flight where {} suffice",
+            "; {} requests in flight, {} saturate it",
             whole_number(figures.value(Quantity::InFlightAchieved)),
             figures.needed(Quantity::KneeInFlight)
         )
@@ -23,7 +23,7 @@ pub(super) fn cap(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
         String::new()
     };
     let next = figures
-        .clause(Quantity::NextCapIops, || format!(" The next limit is at {}.", figures.count(Quantity::NextCapIops)));
+        .clause(Quantity::NextCapIops, || format!(" The next limit is {}.", figures.count(Quantity::NextCapIops)));
     let above = figures.clause(Quantity::AboveNominal, || {
         let measured = figures.clause(Quantity::Tolerance, || {
             format!("; up to {} was measured on such volumes", figures.share(Quantity::Tolerance))
@@ -31,10 +31,10 @@ pub(super) fn cap(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
         format!(" That is {} above nominal{measured}.", figures.share(Quantity::AboveNominal))
     });
     let spent = figures.clause(Quantity::BurstIops, || {
-        format!(" Its burst credits are spent: with them, {} are possible.", figures.count(Quantity::BurstIops))
+        format!(" Its burst credits are spent; with credits it gives {}.", figures.count(Quantity::BurstIops))
     });
     let (rate, most) = rate_and_cap(figures);
-    format!("{rate} are {what}: {} allows {most}{depth}.{above}{spent}{next}", subject(finding))
+    format!("{rate} is {what} ({}: {most}){depth}.{above}{spent}{next}", subject(finding))
 }
 
 /// Formats a rate and the cap on it: in bytes if that is how the cap is stated.
@@ -70,7 +70,7 @@ pub(super) fn throughput_words(bytes_per_second: u64) -> String {
 
 pub(super) fn size(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "That limit depends on the size: {} give {} IOPS, {} can give {}.",
+        "The limit grows with size: {} gives {} IOPS, {} up to {}.",
         size_words(figures.value(Quantity::VolumeBytes)),
         figures.count(Quantity::CapIops),
         size_words(figures.value(Quantity::LargerBytes)),
@@ -80,7 +80,7 @@ pub(super) fn size(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn provisioned(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "That limit is what was provisioned: with more, {} give up to {} IOPS in this load.",
+        "The limit is what was provisioned: {} can give up to {} IOPS for this load.",
         size_words(figures.value(Quantity::VolumeBytes)),
         figures.count(Quantity::LargerIops)
     )
@@ -88,8 +88,7 @@ pub(super) fn provisioned(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn bytes_first(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "Blocks of {} reach the throughput limit before the IOPS limit; blocks smaller than {} reach the IOPS limit \
-         first.",
+        "With {} blocks the throughput limit comes first; below {} the IOPS limit does.",
         figures.bytes(Quantity::BlockBytes),
         figures.bytes(Quantity::BreakEvenBytes)
     )
@@ -97,8 +96,7 @@ pub(super) fn bytes_first(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn shared(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     format!(
-        "Reads and writes share one limit, {}: with {} reads it allows {} of both together, and more of one leave \
-         less for the other.",
+        "Reads and writes share {}: with {} reads it allows {} IOPS of both together.",
         subject(finding),
         figures.share(Quantity::ReadShare),
         figures.count(Quantity::CapIops)
@@ -123,7 +121,7 @@ pub(super) fn too_shallow(finding: &Finding, figures: &SentenceFigures<'_>) -> S
         _ => format!("the volume can do {cap}. That takes"),
     };
     format!(
-        "Bound by latency: {}{possible} in flight at {} each make {} IOPS, and {most} {} in flight.",
+        "The queue is too short: {}{possible} in flight at {} make {} IOPS; {most} {} in flight.",
         significant(figures.value(Quantity::InFlightAchieved), 3),
         figures.time(Quantity::ServiceMean),
         figures.count(Quantity::Iops),
@@ -140,7 +138,7 @@ const WAITED: &str = "they arrived in bursts and queued, or the volume is slower
 /// Returns the sentences for a device whose application keeps too few requests in flight for the volume's limit.
 pub(super) fn too_few_in_flight(figures: &SentenceFigures<'_>, database: Option<Database>) -> String {
     let mut text = format!(
-        "{} in flight on average, {} needed for {} IOPS at {}: {} does not issue more.",
+        "{} requests in flight; {} would reach {} IOPS at {}. {} does not issue more.",
         significant(figures.value(Quantity::InFlightAchieved), 3),
         figures.needed(Quantity::InFlightNeeded),
         figures.count(Quantity::CapIops),
@@ -148,7 +146,7 @@ pub(super) fn too_few_in_flight(figures: &SentenceFigures<'_>, database: Option<
         database.map_or("the application", databases::name)
     );
     if figures.has(Quantity::BusyShare) && figures.value(Quantity::BusyShare) < BUSY {
-        text.push_str(&format!(" For {} of the time nothing was in flight.", idle(figures)));
+        text.push_str(&format!(" The device was idle {} of the time.", idle(figures)));
     }
     if figures.value(Quantity::LatencyMean) > 1.5 * figures.value(Quantity::ServiceMean) {
         let took = figures.time(Quantity::LatencyMean);
@@ -160,8 +158,8 @@ pub(super) fn too_few_in_flight(figures: &SentenceFigures<'_>, database: Option<
 /// Returns the sentences for a mean depth that is sufficient, on a device that was idle at times.
 pub(super) fn uneven(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{} in flight on average are enough for {} IOPS, but there were {}. Requests took {}: {WAITED}. For {} of the time \
-         nothing was in flight.{}",
+        "{} requests in flight are enough for {} IOPS, yet the volume gave {}. Requests took {}: {WAITED}. The device was \
+         idle {} of the time.{}",
         significant(figures.value(Quantity::InFlightAchieved), 3),
         figures.count(Quantity::CapIops),
         figures.count(Quantity::Iops),
@@ -180,12 +178,12 @@ fn processors(figures: &SentenceFigures<'_>) -> String {
         return String::new();
     }
     let used = figures.share(Quantity::HostCpuShare);
-    format!(" {used} of CPU time was used: the CPUs may be the limit, not the volume.")
+    format!(" CPUs were {used} busy and may be the limit.")
 }
 
 pub(super) fn beyond_knee(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "Most of the latency of {} is queueing: {} in flight are {} times the {} that reach the limit.",
+        "Most of the {} is queueing: {} requests in flight, {} times the {} that saturate the volume.",
         figures.time(Quantity::LatencyMean),
         whole_number(figures.value(Quantity::InFlightAchieved)),
         significant(figures.value(Quantity::KneeFactor), 2),
@@ -198,13 +196,13 @@ pub(super) fn burst_running(finding: &Finding, figures: &SentenceFigures<'_>) ->
     let ran = figures.clause(Quantity::Runtime, || format!(" The run took {}.", figures.span(Quantity::Runtime)));
     let pace = figures.count(if part.is_empty() { Quantity::Iops } else { Quantity::BurstIops });
     let lasts = match figures.has(Quantity::BurstLasts) {
-        true => format!("Full credits last for {} at {pace} IOPS.", figures.span(Quantity::BurstLasts)),
+        true => format!("Full credits last {} at {pace} IOPS.", figures.span(Quantity::BurstLasts)),
         false => {
-            format!("Bursts to {} IOPS are published, how long they last is not.", figures.count(Quantity::BurstIops))
+            format!("Bursts to {} IOPS are published, their duration is not.", figures.count(Quantity::BurstIops))
         }
     };
     format!(
-        "{} IOPS are {part}burst performance: {} sustains {}. {lasts}{ran}",
+        "{} IOPS is {part}burst performance; {} sustains {}. {lasts}{ran}",
         figures.count(Quantity::Iops),
         subject(finding),
         figures.count(Quantity::CapIops)
@@ -217,8 +215,7 @@ pub(super) fn above(finding: &Finding, figures: &SentenceFigures<'_>) -> String 
     if figures.has(Quantity::Runtime) {
         let giver = if of_machine { "the machine" } else { "this volume" };
         return format!(
-            "{} IOPS over {} are more than {giver} can give: with full credits at the start, {limit} allows a mean of at \
-             most {}.",
+            "{} IOPS over {} exceeds what {giver} can give: with full credits {limit} allows at most {} on average.",
             figures.count(Quantity::Iops),
             figures.span(Quantity::Runtime),
             figures.count(Quantity::CapIops)
@@ -227,22 +224,21 @@ pub(super) fn above(finding: &Finding, figures: &SentenceFigures<'_>) -> String 
     let (rate, most) = rate_and_cap(figures);
     let (giver, other) = if of_machine { (" on this machine", ", or it is another machine") } else { ("", "") };
     format!(
-        "{rate} are more than this volume can give{giver} ({limit} allows {most}): a cache served part of them, or it is \
-         another volume{other}.",
+        "{rate} exceeds what this volume can give{giver} ({limit}: {most}): a cache served part of it, or it is another \
+         volume{other}.",
     )
 }
 
 pub(super) fn below(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let (would, reason) = match finding.remedy {
-        Some(_) => ("should give", "a setting of the host or another workload slows it down"),
+        Some(_) => ("should give", "a host setting or another workload slows it down"),
         None => (
             "would give",
-            "a limit of the machine that the catalogue does not know may be the reason, or a setting of the host, or \
-             another workload",
+            "check for a machine limit that the catalogue does not have, a host setting or another workload",
         ),
     };
     format!(
-        "{} {would} {} IOPS at {} with {} in flight, and gave {} at {}: {reason}.",
+        "{} {would} {} IOPS at {} with {} in flight, but gave {} at {}: {reason}.",
         subject(finding),
         figures.count(Quantity::ExpectedIops),
         figures.time(Quantity::ExpectedLatency),
@@ -254,7 +250,7 @@ pub(super) fn below(finding: &Finding, figures: &SentenceFigures<'_>) -> String 
 
 pub(super) fn unwritten(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "Reads took {}, but the volume needs {}: they were served from a cache or from unwritten blocks.",
+        "Reads took {}, faster than the volume ({}): a cache or unwritten blocks served them.",
         figures.time(Quantity::LatencyMean),
         figures.time(Quantity::ExpectedLatency)
     )
@@ -262,7 +258,7 @@ pub(super) fn unwritten(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn cpus(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "The provider's rule is one free CPU per {} IOPS: {} for the limit of the volume, and there are {}.",
+        "The provider requires one free CPU per {} IOPS: {} for the volume's limit; the machine has {}.",
         grouped(figures.value(Quantity::IopsPerCpu) as u64),
         figures.whole(Quantity::CpusNeeded),
         count(figures.value(Quantity::Cpus))

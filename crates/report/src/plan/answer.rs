@@ -1,0 +1,148 @@
+//! The answer of a plan: which volume to buy, at what price, and what to run to create it.
+
+use plan::{Candidate, Requirement};
+use units::significant;
+
+use super::PlanReport;
+use super::figures::{self, failure, headroom_words, price, provisioned, region, size, time, whole};
+use crate::answer::{Action, Answer, Outcome};
+use crate::words::create_volume;
+
+/// Maximum number of machine types that are named.
+const MACHINES: usize = 3;
+
+/// Returns which volume to buy, or why there is none.
+pub(super) fn answer(plan: &PlanReport) -> Answer {
+    let ranking = &plan.ranking;
+    let Some(index) = ranking.best.or(ranking.meeting.first().copied()) else { return impossible(plan) };
+    let best = &plan.candidates[index];
+    let parts: Vec<String> = [size(best), provisioned(best)].into_iter().filter(|part| !part.is_empty()).collect();
+    let times = if best.volumes > 1 { format!("{} x ", best.volumes) } else { String::new() };
+    let bought = format!("Buy {times}{}, {}", best.listed, parts.join(", "));
+    let cost = match &best.price {
+        Some(money) => format!("{} ({})", price(money), region(money)),
+        None => "at an unpublished price".to_owned(),
+    };
+    let mut verdict = format!("{bought}: {cost}. {}", sustains(plan, best));
+    if let Some(machine) = figures::machine(best) {
+        verdict.push_str(&format!(" On {machine}."));
+    }
+    Answer { outcome: Outcome::Good, verdict, actions: actions(plan, index), basis: basis(plan, best) }
+}
+
+/// Describes what the volume does under the load: `It sustains 9,000 IOPS at 1.00 ms (p99 1.57 ms), with 20% headroom.`
+fn sustains(plan: &PlanReport, best: &Candidate) -> String {
+    if best.rate <= 0.0 {
+        return String::new();
+    }
+    let mean = best.mean_secs.map_or_else(String::new, |secs| format!(" at {}", time(secs)));
+    let name = figures::percentile_name(&plan.need);
+    let percentile = best.percentile_secs.map_or_else(String::new, |secs| format!(" ({name} {})", time(secs)));
+    let limit = best
+        .limit
+        .as_ref()
+        .map_or_else(String::new, |cap| format!(", {} to its limit ({})", headroom_words(best.headroom), cap.name));
+    format!("It sustains {} IOPS{mean}{percentile}{limit}.", whole(best.rate))
+}
+
+fn actions(plan: &PlanReport, index: usize) -> Vec<Action> {
+    let best = &plan.candidates[index];
+    let create = create_volume(&best.spec.name).map(|command| Action { what: String::new(), command: Some(command) });
+    let machines = plan.machines_of(index);
+    let named = (!machines.is_empty()).then(|| {
+        let few = machines.iter().take(MACHINES).cloned().collect::<Vec<_>>().join(", ");
+        Action::from(format!("Attach it to {few} or a larger machine."))
+    });
+    let none = plan.need.vcpus.filter(|_| machines.is_empty() && depends_on_machine(best));
+    let none = none.map(|vcpus| Action::from(format!("No machine with {vcpus} vCPUs is known to sustain it.")));
+    let depth = best.jobs().filter(|_| best.rate > 0.0).map(|(jobs, depth)| {
+        let total = figures::depth(best.in_flight.unwrap_or(0.0));
+        let plural = if jobs == 1 { "" } else { "s" };
+        Action::from(format!("Keep {total} requests in flight ({jobs} job{plural} with iodepth={depth})."))
+    });
+    create.into_iter().chain(named).chain(none).chain(depth).collect()
+}
+
+/// Reports whether the candidate's limits depend on the machine type rather than on the number of vCPUs alone.
+pub(super) fn depends_on_machine(candidate: &Candidate) -> bool {
+    candidate.depends_on_unnamed_machine() && !candidate.about.keys.iter().any(|key| key.name == "vcpus")
+}
+
+fn basis(plan: &PlanReport, best: &Candidate) -> Vec<String> {
+    let mut basis = Vec::new();
+    let date = best.price.as_ref().map(|money| money.price.source.date.clone()).filter(|date| !date.is_empty());
+    basis.extend(date.map(|date| format!("price of {date}")));
+    if let Some(lacks) = best.price.as_ref().and_then(|money| money.price.lacks.as_ref()) {
+        basis.push(format!("the price excludes {lacks} (price unknown)"));
+    }
+    basis.push(match best.survived {
+        Some(true) => format!("simulated with seed {}", plan.seed),
+        _ => "calculated, not simulated".to_owned(),
+    });
+    let latency = best.about.latency_assumed.as_ref().map(|why| format!("its latency is assumed: {why}"));
+    basis.extend(
+        latency.or_else(|| best.mean_secs.map(|_| format!("its latency is {}", best.about.latency_basis.name()))),
+    );
+    basis.extend(figures::unknown_machine(best));
+    basis
+}
+
+/// Says what no volume has, and what comes nearest.
+fn impossible(plan: &PlanReport) -> Answer {
+    let ranking = &plan.ranking;
+    let of_one = ranking.impossible.first().map(|nearest| {
+        let requirement = figures::name(nearest.failure.requirement);
+        format!(
+            "No volume meets the need: {requirement}. Nearest is {}, {}.",
+            nearest.volume,
+            failure(&nearest.failure)
+        )
+    });
+    let together = || {
+        let nearest = figures::nearest(plan).map_or_else(String::new, |nearest| format!(" Nearest is {nearest}."));
+        format!("No single volume meets all requirements at once.{nearest}")
+    };
+    let mut actions = Vec::new();
+    if let Some(tight) = &plan.without_headroom {
+        let cost = tight.price.as_ref().map_or_else(|| "unpriced".to_owned(), price);
+        actions.push(Action::from(format!("Accept it without headroom (--headroom 0): {}, {cost}.", tight.spec.name)));
+    }
+    actions.extend(closed_loop(plan).map(Action::from));
+    Answer { outcome: Outcome::Bad, verdict: of_one.unwrap_or_else(together), actions, basis: Vec::new() }
+}
+
+/// Returns the closed-loop depth that suffices, if only the queueing of random arrivals exceeds the latency bound.
+fn closed_loop(plan: &PlanReport) -> Option<String> {
+    let mean = plan.need.mean?;
+    let waits_only = |candidate: &&Candidate| {
+        let waits = |unmet: &plan::UnmetNeed| unmet.requirement == Requirement::Mean;
+        candidate.failures.iter().all(|unmet| waits(unmet) && unmet.is_without_end())
+    };
+    let candidate = plan.missing().find(waits_only)?;
+    Some(format!(
+        "Random arrivals queue at a limit; a closed loop of {} requests gets {} IOPS at {mean} from {}: leave --latency \
+         out to plan for that.",
+        figures::depth(candidate.rate * mean.secs_f64()),
+        whole(candidate.rate),
+        candidate.listed
+    ))
+}
+
+/// Returns the volume for twice the load, with the factor of its price.
+pub(super) fn next_step(plan: &PlanReport) -> Option<String> {
+    let best = &plan.candidates[plan.ranking.best.or(plan.ranking.meeting.first().copied())?];
+    if plan.need.demands().is_empty() {
+        return None;
+    }
+    let Some(next) = &plan.next_step else {
+        return Some("Twice the load: no priced volume sustains it.".to_owned());
+    };
+    if next.spec.name == best.spec.name {
+        return Some(format!("Twice the load: {} sustains that already.", best.listed));
+    }
+    let factor = next.known_price().zip(best.known_price()).map_or_else(String::new, |(next, best)| {
+        format!(", {} times the price", significant(next.usd_per_month / best.usd_per_month.max(0.01), 2))
+    });
+    let cost = next.price.as_ref().map_or_else(String::new, |money| format!(", {}", price(money)));
+    Some(format!("Twice the load: {}{cost}{factor}.", next.spec.name))
+}

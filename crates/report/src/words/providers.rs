@@ -1,0 +1,120 @@
+//! Commands with which providers' own tools change a volume in place.
+
+/// Returns the command that changes a volume of the catalogue, if its provider can.
+pub(crate) fn modify(
+    volume: &str,
+    bytes: Option<u64>,
+    iops: Option<u64>,
+    bytes_per_second: Option<u64>,
+) -> Option<String> {
+    let (provider, kind) = volume.split(',').next()?.split('@').next()?.split_once('/')?;
+    let gib = bytes.map(|bytes| bytes.div_ceil(1 << 30));
+    let mib = bytes_per_second.map(|rate| rate.div_ceil(1 << 20));
+    let mb = bytes_per_second.map(|rate| rate.div_ceil(1_000_000));
+    let options = |names: [&str; 3], throughput: Option<u64>| -> String {
+        let values = [gib, iops, throughput];
+        names.iter().zip(values).filter_map(|(name, value)| Some(format!(" {name}{}", value?))).collect()
+    };
+    match provider {
+        "aws" => Some(format!(
+            "aws ec2 modify-volume --volume-id VOLUME{}",
+            options(["--size ", "--iops ", "--throughput "], mib)
+        )),
+        "gcp" if kind.starts_with("hyperdisk") => Some(format!(
+            "gcloud compute disks update DISK{}",
+            options(["--size=", "--provisioned-iops=", "--provisioned-throughput="], mib)
+        )),
+        "gcp" => gib.map(|gib| format!("gcloud compute disks resize DISK --size={gib}GB")),
+        "azure" => Some(format!(
+            "az disk update --resource-group GROUP --name DISK{}",
+            options(["--size-gb ", "--disk-iops-read-write ", "--disk-mbps-read-write "], mb)
+        )),
+        _ => None,
+    }
+}
+
+/// Returns the command that creates a volume of the catalogue, if its provider has one.
+pub(crate) fn create(volume: &str) -> Option<String> {
+    let mut words = volume.split(',');
+    let (provider, kind) = words.next()?.split('@').next()?.split_once('/')?;
+    let keys: Vec<(&str, &str)> = words.filter_map(|word| word.split_once('=')).collect();
+    let key = |name: &str| keys.iter().find(|(key, _)| *key == name).map(|(_, value)| *value);
+    // Sizes and throughputs are sold in whole units; the unit stands behind the number.
+    let number = |name: &str| key(name).map(|value| value.trim_end_matches(|letter: char| !letter.is_ascii_digit()));
+    let in_gib = |size: &str| {
+        let (number, unit) = size.split_at(size.find(char::is_alphabetic)?);
+        let number: f64 = number.parse().ok()?;
+        match unit {
+            "GiB" => Some(number),
+            "TiB" => Some(number * 1024.0),
+            "GB" => Some(number * 1e9 / 1_073_741_824.0),
+            "TB" => Some(number * 1e12 / 1_073_741_824.0),
+            _ => None,
+        }
+    };
+    let gib = key("size").and_then(in_gib).map(|gib| gib.ceil().to_string());
+    let options = |names: [&str; 3]| -> String {
+        let values = [gib.as_deref(), number("iops"), number("throughput")];
+        names.iter().zip(values).filter_map(|(name, value)| Some(format!(" {name}{}", value?))).collect()
+    };
+    match provider {
+        "aws" => Some(format!(
+            "aws ec2 create-volume --availability-zone ZONE --volume-type {kind}{}",
+            options(["--size ", "--iops ", "--throughput "])
+        )),
+        "gcp" if kind.starts_with("pd-") || kind.starts_with("hyperdisk-") => {
+            let (kind, place) = match kind.strip_suffix("-regional") {
+                Some(zonal) => (zonal, "--region=REGION --replica-zones=ZONE,ZONE"),
+                None => (kind, "--zone=ZONE"),
+            };
+            Some(format!(
+                "gcloud compute disks create DISK {place} --type={kind}{}",
+                options(["--size=", "--provisioned-iops=", "--provisioned-throughput="])
+            ))
+        }
+        "azure" => {
+            let sku = match kind {
+                "premium-ssd" => "Premium_LRS",
+                "premium-ssd-v2" => "PremiumV2_LRS",
+                "ultra" => "UltraSSD_LRS",
+                "standard-ssd" => "StandardSSD_LRS",
+                "standard-hdd" => "Standard_LRS",
+                _ => return None,
+            };
+            Some(format!(
+                "az disk create --resource-group GROUP --name DISK --sku {sku}{}",
+                options(["--size-gb ", "--disk-iops-read-write ", "--disk-mbps-read-write "])
+            ))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{create, modify};
+
+    #[test]
+    fn volumes_are_created_with_all_that_is_provisioned() {
+        let aws = "aws ec2 create-volume --availability-zone ZONE --volume-type gp3 --size 1024 --iops 10800 --throughput 125";
+        assert_eq!(create("aws/gp3,size=1024GiB,iops=10800,throughput=125MiB/s").unwrap(), aws);
+        let regional = create("gcp/pd-ssd,size=2TiB,machine=n2-standard-8").unwrap();
+        assert_eq!(regional, "gcloud compute disks create DISK --zone=ZONE --type=pd-ssd --size=2048");
+        assert!(
+            create("azure/premium-ssd-v2,size=512GiB,iops=8000").unwrap().contains("--sku PremiumV2_LRS --size-gb 512")
+        );
+        assert_eq!(create("hdd/7200rpm"), None);
+    }
+
+    #[test]
+    fn each_provider_has_its_own_command() {
+        let of = |volume| modify(volume, None, Some(6000), None);
+        assert_eq!(of("aws/gp3,size=1GiB").unwrap(), "aws ec2 modify-volume --volume-id VOLUME --iops 6000");
+        let hyperdisk = "gcloud compute disks update DISK --provisioned-iops=6000";
+        assert_eq!(of("gcp/hyperdisk-balanced@2024").unwrap(), hyperdisk);
+        let grown = modify("gcp/pd-ssd", Some(1 << 40), None, None).unwrap();
+        assert_eq!(grown, "gcloud compute disks resize DISK --size=1024GB");
+        assert!(of("azure/premium-ssd-v2").unwrap().ends_with("--disk-iops-read-write 6000"));
+        assert_eq!((of("vultr/nvme-block"), of("custom")), (None, None));
+    }
+}
