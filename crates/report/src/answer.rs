@@ -139,7 +139,7 @@ impl Answer {
 }
 
 /// Joins clauses as one sentence: `averages of iostat; the latency is assumed.`
-fn sentence(clauses: &[String]) -> String {
+pub(crate) fn sentence(clauses: &[String]) -> String {
     let text = clauses.iter().map(|clause| clause.trim_end_matches('.')).collect::<Vec<_>>().join("; ");
     text + "."
 }

@@ -81,8 +81,10 @@ impl ResultFormat {
     pub const OF_PLAN: &'static [Self] = &[Json, Csv, Markdown, Text, Svg, Html];
     /// Formats of a comparison.
     pub const OF_COMPARISON: &'static [Self] = &[Json, Csv, Markdown, Text, Html];
-    /// Formats of a diagnosis, an explanation or a gate.
-    pub const OF_FINDINGS: &'static [Self] = &[Json, Markdown, Text];
+    /// Formats of a diagnosis or an explanation.
+    pub const OF_FINDINGS: &'static [Self] = &[Json, Markdown, Text, Html];
+    /// Formats of a gate.
+    pub const OF_GATE: &'static [Self] = &[Json, Markdown, Text];
     /// Formats of a trace's characteristics.
     pub const OF_TRACE: &'static [Self] = &[Json, Markdown, Text, Html];
     /// Formats of a server's statistics.
@@ -154,10 +156,10 @@ impl ResultDocument<'_> {
             Self::Suite(document) => of_suite(document, format, style),
             Self::Plan(plan, with_math) => match format {
                 Svg => crate::plan::svg(plan),
-                Html => crate::plan::page(plan),
+                Html => html::document(&crate::plan::page(plan)),
                 Csv => crate::plan::csv(plan),
                 Json => crate::plan::json(plan),
-                Markdown => crate::plan::markdown(plan),
+                Markdown => crate::plan::page(plan).markdown(),
                 _ => crate::plan::text(plan, style, with_math),
             },
             Self::TracePlan(plan) => of_trace_plan(plan, format, style),
@@ -176,12 +178,14 @@ impl ResultDocument<'_> {
             },
             Self::Explanations(explained) => match format {
                 Json => crate::explain_json(explained),
-                Markdown => crate::explain_markdown(explained),
+                Markdown => crate::explain_page(explained).markdown(),
+                Html => html::document(&crate::explain_page(explained)),
                 _ => crate::explain_text(explained, style),
             },
             Self::Diagnosis(diagnosis, all) => match format {
                 Json => crate::doctor_json(diagnosis),
-                Markdown => crate::doctor_markdown(diagnosis),
+                Markdown => crate::doctor_page(diagnosis).markdown(),
+                Html => html::document(&crate::doctor_page(diagnosis)),
                 _ => crate::doctor_text(diagnosis, all, style),
             },
             Self::Server(stats, faults) => match format {
@@ -217,13 +221,13 @@ fn of_run(run: &Run, verdicts: &[Verdict], format: ResultFormat, style: SheetSty
 }
 
 fn of_trace_plan(plan: &TracePlanReport, format: ResultFormat, style: SheetStyle) -> String {
-    use crate::plan::trace::{csv, json, markdown, page, svg, text};
+    use crate::plan::trace::{csv, json, page, svg, text};
     match format {
         Svg => svg(plan),
-        Html => page(plan),
+        Html => html::document(&page(plan)),
         Csv => csv(plan),
         Json => json(plan),
-        Markdown => markdown(plan),
+        Markdown => page(plan).markdown(),
         _ => text(plan, style),
     }
 }

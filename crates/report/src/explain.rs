@@ -1,13 +1,12 @@
 //! Explanations of figures from any source, as text, Markdown and JSON.
 
-use std::fmt::Write;
-
 use analyse::{ActiveIntervals, Evidence, EvidenceSource, EvidenceUnit, Explanation, Finding, Quantity};
 use serde::Serialize;
 use units::{Bytes, Nanos, count, percent, significant};
 
 use crate::answer::Answer;
 use crate::escape;
+use crate::page::{Page, PageBlock, PagePart};
 use crate::sheet::{Sheet, SheetStyle, Tone};
 use crate::text::tone_of;
 use crate::words::{self, Origin, SentenceContext, severity_name};
@@ -352,34 +351,57 @@ pub(crate) fn explain_json(explained: &[Explained]) -> String {
     crate::own::pretty(&ExplainDocument { schema: SCHEMA, inputs: inputs.collect() })
 }
 
-/// Returns the explanations as Markdown, one section with a table of findings per job or device.
-pub(crate) fn explain_markdown(explained: &[Explained]) -> String {
-    let mut text = String::new();
-    for one in explained {
-        for explanation in &one.explanations {
-            let subject = subject_suffix(explanation);
-            let _ = write!(text, "## {}{subject}\n\n", escape::markdown(&one.input));
-            if !explanation.only_figures {
-                text.push_str(&one.answer(explanation).markdown());
-            }
-            text.push_str("| severity | finding | what |\n|---|---|---|\n");
-            for finding in &explanation.findings {
-                let words = escape::markdown(&words::finding(finding, explanation));
-                let _ = writeln!(text, "| {} | `{}` | {words} |", severity_name(finding.severity), finding.code.name());
-            }
-            for note in &explanation.notes {
-                let _ = writeln!(text, "| note | | {} |", escape::markdown(note));
-            }
-            text.push('\n');
-            for setting in explanation.findings.iter().flat_map(words::settings) {
-                let _ = writeln!(text, "* {}", escape::markdown(&setting.line()));
-            }
-            if explanation.findings.iter().any(|finding| !words::settings(finding).is_empty()) {
-                text.push('\n');
-            }
+/// Returns the explanations as a page, one part per job or device.
+pub(crate) fn explain_page(explained: &[Explained]) -> Page {
+    let all = || explained.iter().flat_map(|one| one.explanations.iter().map(move |explanation| (one, explanation)));
+    let answered: Vec<(String, Answer)> = all()
+        .filter(|(_, explanation)| !explanation.only_figures)
+        .map(|(one, explanation)| (title(one, explanation), one.answer(explanation)))
+        .collect();
+    let answer = match answered.as_slice() {
+        [(_, answer)] => answer.clone(),
+        several => Answer::of_several(several.iter().map(|(name, answer)| (name, answer.clone())).collect()),
+    };
+    let volumes: Vec<&str> = explained.iter().filter_map(|one| one.expected.as_deref()).collect();
+    let about = volumes.first().map_or_else(String::new, |volume| format!("Compared with {volume}"));
+    let parts = all().enumerate().map(|(index, (one, explanation))| part(index, one, explanation)).collect();
+    Page { brand: "Fathom explain", answer, about, parts }
+}
+
+/// Returns the input and its job or device.
+fn title(one: &Explained, explanation: &Explanation) -> String {
+    match explanation.subject.as_str() {
+        "" => one.input.clone(),
+        subject => format!("{}: {subject}", one.input),
+    }
+}
+
+fn part(index: usize, one: &Explained, explanation: &Explanation) -> PagePart {
+    let figure =
+        |figure: &Evidence| vec![quantity_name(figure.quantity), value(figure), source_name(figure.source).to_owned()];
+    let mut blocks = vec![PageBlock::table(
+        &["figure", "value", "read from"],
+        &[1],
+        explanation.figures.iter().map(figure).collect(),
+    )];
+    let finding = |finding: &Finding| {
+        let words = words::finding(finding, explanation);
+        vec![severity_name(finding.severity).to_owned(), finding.code.name(), words, figures(finding)]
+    };
+    if !explanation.findings.is_empty() {
+        let rows = explanation.findings.iter().map(finding).collect();
+        blocks.push(PageBlock::table(&["severity", "finding", "what", "evidence"], &[], rows));
+    } else if !explanation.only_figures && one.kind != "trace" {
+        blocks.push(PageBlock::Text(nothing_found(one, explanation).to_owned()));
+    }
+    let settings: Vec<String> =
+        explanation.findings.iter().flat_map(words::settings).map(|setting| setting.line()).collect();
+    for lines in [settings, explanation.notes.clone()] {
+        if !lines.is_empty() {
+            blocks.push(PageBlock::List(lines));
         }
     }
-    text
+    PagePart::new(format!("subject-{index}"), title(one, explanation), blocks)
 }
 
 /// Returns the page of all findings in Markdown: of runs, then of traces.

@@ -12,7 +12,7 @@ use units::Bytes;
 
 pub(crate) use page::doctor_text;
 pub use programs::doctor_checks;
-pub(crate) use programs::{doctor_json, doctor_markdown};
+pub(crate) use programs::{doctor_json, doctor_page};
 
 /// All findings of the doctor.
 #[derive(Clone, Debug)]

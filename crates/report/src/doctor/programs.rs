@@ -1,10 +1,10 @@
-//! The doctor's findings as JSON and Markdown, and the manual of its checks.
+//! The doctor's findings as JSON and as a page, and the manual of its checks.
 
 use analyse::doctor::{Check, CheckState, DoctorFinding, DoctorSubject, FilesystemFacts, Purpose};
 use serde_json::{Map, Value, json};
 
-use super::{Diagnosis, DoctorTally, meaning, name, remedies, stack, values};
-use crate::escape::markdown;
+use super::{Diagnosis, DoctorRemedy, DoctorTally, meaning, name, remedies, stack, values};
+use crate::page::{Page, PageBlock, PagePart};
 
 /// Returns the findings as JSON: for each requested name its stack and findings, then the host's.
 pub(crate) fn doctor_json(diagnosis: &Diagnosis) -> String {
@@ -68,55 +68,53 @@ fn why(finding: &DoctorFinding) -> String {
     }
 }
 
-/// Returns the findings as Markdown tables, with the commands as code blocks.
-pub(crate) fn doctor_markdown(diagnosis: &Diagnosis) -> String {
-    let mut out = super::answer::answer(diagnosis).markdown();
-    for (subject, findings) in &diagnosis.subjects {
-        section(&mut out, &name(subject), &stack(subject), findings, diagnosis.purpose);
-    }
-    section(&mut out, "this host", "", &diagnosis.host, diagnosis.purpose);
-    out
-}
-
-fn section(out: &mut String, name: &str, about: &str, findings: &[DoctorFinding], purpose: Option<Purpose>) {
-    let gap = if out.is_empty() { "" } else { "\n" };
-    out.push_str(&format!("{gap}## {}\n\n{}.\n", markdown(name), DoctorTally::of(findings, purpose).words()));
-    if !about.is_empty() {
-        out.push_str(&format!("\n{}\n", markdown(about)));
-    }
-    if findings.is_empty() {
-        return;
-    }
-    let mut sorted: Vec<&DoctorFinding> = findings.iter().collect();
-    sorted.sort_by_key(|finding| std::cmp::Reverse(finding.state(purpose)));
-    out.push_str("\n| check | state | found | wanted | why |\n|---|---|---|---|---|\n");
-    for finding in &sorted {
-        let cells = [
-            meaning::about(finding),
-            meaning::state(finding.state(purpose)).to_owned(),
-            values::found(finding),
-            values::wanted(finding, purpose).unwrap_or_default(),
-            why(finding),
-        ];
-        out.push_str(&format!("| {} |\n", cells.map(|cell| markdown(&cell)).join(" | ")));
-    }
-    for finding in sorted {
-        commands(out, finding, purpose);
-    }
-}
-
-fn commands(out: &mut String, finding: &DoctorFinding, purpose: Option<Purpose>) {
-    let remedies = remedies(finding, purpose);
-    if remedies.is_empty() {
-        return;
-    }
-    out.push_str(&format!("\n{}:\n\n", markdown(&meaning::about(finding))));
-    for remedy in remedies {
-        let note = remedy.purpose.map_or_else(String::new, |purpose| format!("   # {purpose}"));
-        for command in remedy.now.into_iter().chain(remedy.always) {
-            out.push_str(&format!("    {command}{note}\n"));
+/// Returns the findings as a page: a table for each subject, then the commands that change settings.
+pub(crate) fn doctor_page(diagnosis: &Diagnosis) -> Page {
+    let subjects = diagnosis.subjects.iter().map(|(subject, findings)| (name(subject), stack(subject), findings));
+    let host = ("This host".to_owned(), String::new(), &diagnosis.host);
+    let parts = subjects.chain([host]).enumerate().map(|(index, (name, stack, findings))| {
+        let mut blocks: Vec<PageBlock> =
+            Some(stack).filter(|stack| !stack.is_empty()).map(PageBlock::Text).into_iter().collect();
+        blocks.push(PageBlock::Text(DoctorTally::of(findings, diagnosis.purpose).words()));
+        let mut sorted: Vec<&DoctorFinding> = findings.iter().collect();
+        sorted.sort_by_key(|finding| std::cmp::Reverse(finding.state(diagnosis.purpose)));
+        let row = |finding: &&DoctorFinding| {
+            vec![
+                meaning::about(finding),
+                meaning::state(finding.state(diagnosis.purpose)).to_owned(),
+                values::found(finding),
+                values::wanted(finding, diagnosis.purpose).unwrap_or_default(),
+                why(finding),
+            ]
+        };
+        let head = ["check", "state", "found", "wanted", "why"];
+        blocks.push(PageBlock::table(&head, &[], sorted.iter().map(row).collect()));
+        for finding in sorted {
+            let commands = commands(finding, diagnosis.purpose);
+            if !commands.is_empty() {
+                blocks.extend([
+                    PageBlock::Text(format!("{}:", meaning::about(finding))),
+                    PageBlock::Code(commands.join("\n")),
+                ]);
+            }
         }
+        PagePart::new(format!("subject-{index}"), name, blocks)
+    });
+    Page {
+        brand: "Fathom doctor",
+        answer: super::answer::answer(diagnosis),
+        about: String::new(),
+        parts: parts.collect(),
     }
+}
+
+/// Returns the commands for a finding, each with the purpose it is for.
+fn commands(finding: &DoctorFinding, purpose: Option<Purpose>) -> Vec<String> {
+    let of = |remedy: DoctorRemedy| {
+        let note = remedy.purpose.map_or_else(String::new, |purpose| format!("   # {purpose}"));
+        remedy.now.into_iter().chain(remedy.always).map(move |command| format!("{command}{note}"))
+    };
+    remedies(finding, purpose).into_iter().flat_map(of).collect()
 }
 
 /// Returns the manual of all checks: what each reads, why it matters and the document behind it.

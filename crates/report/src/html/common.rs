@@ -5,7 +5,6 @@ use record::{MissingItems, ModelRecord, Run};
 use units::Nanos;
 
 use super::findings::micro;
-use super::headline;
 use super::markup::Markup;
 use super::part::SectionPart;
 use crate::civil;
@@ -13,11 +12,6 @@ use crate::civil;
 /// Maximum number of jobs with a section of their own, so that a page stays below a megabyte. Others only have a row in
 /// the overview.
 pub(super) const SECTIONS: usize = 40;
-
-/// Reports whether the verdict is the headline of a page with only this part.
-pub(super) fn verdict_is_title(part: &SectionPart<'_>) -> bool {
-    part.members.iter().all(|member| headline::result(member).is_none())
-}
 
 /// Returns the time and host of a run: `2026-11-21 10:38:56 on box`, `30.0 s of virtual time`.
 pub(super) fn when_and_where(run: &Run) -> String {

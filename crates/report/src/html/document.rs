@@ -1,56 +1,23 @@
-//! A page made of generic blocks: text, lists, tables and images.
+//! A page of blocks as HTML.
 
 use super::markup::Markup;
-use super::page;
-
-/// Content of a page.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct HtmlDocument<'a> {
-    /// Name of the program's function: `Fathom plan`.
-    pub(crate) brand: &'a str,
-    pub(crate) title: &'a str,
-    /// Line below the headline.
-    pub(crate) about: &'a str,
-    pub(crate) parts: &'a [PagePart],
-}
-
-/// A section of a page.
-#[derive(Clone, Debug)]
-pub(crate) struct PagePart {
-    /// Anchor of links.
-    pub(crate) id: &'static str,
-    pub(crate) name: &'static str,
-    pub(crate) blocks: Vec<PageBlock>,
-}
-
-/// A block of a section. All text is escaped.
-#[derive(Clone, Debug)]
-pub(crate) enum PageBlock {
-    Text(String),
-    List(Vec<String>),
-    Code(String),
-    /// An image, as markup of [`crate::chart::Svg`].
-    Picture(String),
-    Table {
-        head: Vec<String>,
-        /// Indices of columns that are aligned to the right.
-        numbers: Vec<usize>,
-        rows: Vec<Vec<String>>,
-    },
-}
+use super::{answer, page};
+use crate::page::{Page, PageBlock, PagePart};
 
 /// Returns the page: one file that loads nothing and runs no script.
-pub(crate) fn document(document: &HtmlDocument<'_>) -> String {
+pub(crate) fn document(document: &Page) -> String {
     let mut out = Markup::default();
+    let title = answer::title(&document.answer);
     out.raw("<!DOCTYPE html>\n");
     out.inside("html", &[("lang", "en")], |out| {
-        out.inside("head", &[], |out| page::head(out, document.title));
+        out.inside("head", &[], |out| page::head(out, &title));
         out.inside("body", &[], |out| {
             out.class("div", "page", |out| {
                 out.class("header", "top", |out| out.leaf("p", "brand", document.brand));
                 out.inside("main", &[("id", "content")], |out| {
-                    out.leaf("h1", "", document.title);
-                    out.leaf("p", "sub", document.about);
+                    out.leaf("h1", "", &title);
+                    answer::write(out, &document.answer);
+                    out.leaf("p", "sub", &document.about);
                     document.parts.iter().for_each(|one| part(out, one));
                 });
                 page::foot(out);
@@ -61,8 +28,8 @@ pub(crate) fn document(document: &HtmlDocument<'_>) -> String {
 }
 
 fn part(out: &mut Markup, part: &PagePart) {
-    out.inside("section", &[("class", "part"), ("id", part.id)], |out| {
-        out.leaf("h2", "", part.name);
+    out.inside("section", &[("class", "part"), ("id", &part.id)], |out| {
+        out.leaf("h2", "", &part.name);
         part.blocks.iter().for_each(|one| block(out, one));
     });
 }

@@ -34,16 +34,15 @@ pub(super) fn split(text: &str) -> (&str, &str) {
     end.map_or((text, ""), |at| (&text[..at], text[at..].trim_start()))
 }
 
-/// Writes the headline of a verdict; with `in_title`, its first sentence is already in the page's title.
-pub(super) fn headline(out: &mut Markup, finding: &Finding, job: &JobResult, in_title: bool) {
+/// Writes the headline of a verdict; with `in_answer`, only its evidence, because the answer of the page has its sentences.
+pub(super) fn headline(out: &mut Markup, finding: &Finding, job: &JobResult, in_answer: bool) {
     let (class, word) = tone_of(finding);
-    let words::SentenceParts { statement, remedy, outlook } = words::parts(finding, job);
-    if in_title && split(&statement).1.is_empty() && remedy.is_none() && outlook.is_none() {
+    if in_answer {
         return evidence(out, finding);
     }
     out.class("div", &format!("card verdict {class}"), |out| {
         out.leaf("span", "badge", word);
-        body(out, finding, job, in_title);
+        body(out, finding, job);
         evidence(out, finding);
     });
 }
@@ -57,7 +56,7 @@ pub(super) fn side_by_side(out: &mut Markup, members: &[Member<'_>]) {
             out.class("li", &format!("card {class}"), |out| {
                 out.class("h3", "name", |out| out.name(member.name));
                 out.leaf("span", "badge", word);
-                body(out, &verdict.headline, member.job, false);
+                body(out, &verdict.headline, member.job);
                 for finding in &verdict.others {
                     out.leaf("p", "", &micro(&words::finding(finding, member.job)));
                 }
@@ -77,19 +76,17 @@ pub(super) fn others(out: &mut Markup, findings: &[Finding], job: &JobResult) {
             let (class, word) = tone_of(finding);
             out.class("li", &format!("card {class}"), |out| {
                 out.leaf("span", "badge", word);
-                body(out, finding, job, false);
+                body(out, finding, job);
                 evidence(out, finding);
             });
         }
     });
 }
 
-fn body(out: &mut Markup, finding: &Finding, job: &JobResult, in_title: bool) {
+fn body(out: &mut Markup, finding: &Finding, job: &JobResult) {
     let words::SentenceParts { statement, remedy, outlook } = words::parts(finding, job);
     let (lead, rest) = split(&statement);
-    if !in_title {
-        out.leaf("p", "lead", &micro(lead));
-    }
+    out.leaf("p", "lead", &micro(lead));
     if !rest.is_empty() {
         out.leaf("p", "", &micro(rest));
     }

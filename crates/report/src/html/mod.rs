@@ -6,6 +6,7 @@
 //! writes a section, each module in `charts` draws a chart. Fonts and colours are in two style sheets. `markup` escapes
 //! all names from outside.
 
+mod answer;
 mod charts;
 mod common;
 mod comparison;
@@ -27,7 +28,7 @@ mod table;
 mod trace;
 
 use analyse::Verdict;
-pub(crate) use document::{HtmlDocument, PageBlock, PagePart, document};
+pub(crate) use document::document;
 use record::Run;
 pub(crate) use trace::trace_page;
 

@@ -7,7 +7,10 @@ use super::common::{SECTIONS, severity, warn_of_missing, when_and_where};
 use super::findings::{micro, split};
 use super::markup::Markup;
 use super::part::{Member, PageBudget, SectionPart};
-use super::{PageSubject, ReportedRun, comparison, differences, facts, headline, overview, ranks, run, suite, sweep};
+use super::{
+    PageSubject, ReportedRun, answer, comparison, differences, facts, headline, overview, ranks, run, suite, sweep,
+};
+use crate::answer::Answer;
 use crate::{chart, compare, words};
 
 /// Content security policy: only the page's own style and icon.
@@ -33,7 +36,12 @@ pub(super) fn of(
 ) -> String {
     let runs: Vec<ReportedRun<'_>> = subjects.iter().filter_map(PageSubject::run).collect();
     let parts = parts(&runs);
-    let title = comparison.map_or_else(|| title(subjects, &parts), |document| micro(&comparison::title(document)));
+    let answer = answer_of(subjects).filter(|_| comparison.is_none());
+    let title = match (&answer, comparison) {
+        (Some(answer), _) => answer::title(answer),
+        (None, Some(document)) => micro(&comparison::title(document)),
+        (None, None) => title(subjects, &parts),
+    };
     let sections = sections(subjects, &runs, &parts, comparison);
     let mut out = Markup::default();
     out.raw("<!DOCTYPE html>\n");
@@ -45,6 +53,7 @@ pub(super) fn of(
                 top(out, subjects);
                 out.inside("main", &[("id", "content")], |out| {
                     out.leaf("h1", "", &title);
+                    answer.iter().for_each(|answer| answer::write(out, answer));
                     sub(out, subjects, &runs, &parts);
                     missing.into_iter().for_each(|missing| warn_of_missing(out, missing));
                     navigation(out, &sections);
@@ -81,6 +90,21 @@ fn parts<'a>(runs: &[ReportedRun<'a>]) -> Vec<SectionPart<'a>> {
         }
     }
     parts
+}
+
+/// Returns the answer of a page about one run or one curve.
+fn answer_of(subjects: &[PageSubject<'_>]) -> Option<Answer> {
+    match subjects {
+        [PageSubject::Run(shown)] => match shown.verdicts {
+            [verdict] => Some(words::run_answer(shown.run, verdict, shown.run.jobs.get(verdict.job)?)),
+            _ => None,
+        },
+        [PageSubject::Sweep(document)] => match document.sweeps.as_slice() {
+            [sweep] => Some(crate::sweep::answer(sweep, document.seed)),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Returns the headline.

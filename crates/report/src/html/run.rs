@@ -1,6 +1,5 @@
 //! The section of a job.
 
-use super::common::verdict_is_title;
 use super::markup::Markup;
 use super::part::{Member, SectionPart};
 use super::{charts, findings, headline};
@@ -16,7 +15,7 @@ pub(super) fn section(out: &mut Markup, part: &SectionPart<'_>, alone: bool) {
     match part.members.as_slice() {
         [only] => {
             if let Some(verdict) = only.verdict {
-                findings::headline(out, &verdict.headline, only.job, alone && verdict_is_title(part));
+                findings::headline(out, &verdict.headline, only.job, alone);
                 findings::others(out, &verdict.others, only.job);
             }
             out.leaf(if alone { "h2" } else { "h3" }, "", "Figures");

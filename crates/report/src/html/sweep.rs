@@ -58,13 +58,9 @@ fn found(out: &mut Markup, sweep: &Sweep, is_named: bool, alone: bool) {
         if is_named {
             out.class("h3", "name", |out| out.name(&sweep.label()));
         }
-        let text = micro(&headline(sweep));
-        let (lead, rest) = split(&text);
+        // The answer of the page has it otherwise.
         if is_named || !alone {
-            out.leaf("p", "lead", lead);
-        }
-        if !rest.is_empty() {
-            out.leaf("p", "", rest);
+            out.leaf("p", "lead", &micro(&headline(sweep)));
         }
         out.class("dl", "facts", |out| {
             for (name, text) in facts(sweep) {
@@ -73,7 +69,7 @@ fn found(out: &mut Markup, sweep: &Sweep, is_named: bool, alone: bool) {
             }
         });
         caveats.iter().for_each(|text| out.leaf("p", "", &micro(text)));
-        if let Some(advice) = &sweep.advice {
+        if let Some(advice) = sweep.advice.as_ref().filter(|_| is_named || !alone) {
             advised(out, advice);
         }
     });

@@ -42,11 +42,6 @@ pub(super) fn within(plan: &PlanReport) -> String {
     of_plan(plan).embedded()
 }
 
-/// Returns the title of a plan: the best volume, or that there is none.
-pub(super) fn title(plan: &PlanReport) -> String {
-    of_plan(plan).title()
-}
-
 fn of_plan(plan: &PlanReport) -> PriceChart<'_> {
     PriceChart {
         candidates: plan.candidates.iter().collect(),
@@ -73,14 +68,6 @@ impl PriceChart<'_> {
         out.element("<style>.way{fill:none;stroke:var(--line)}</style>");
         let [left, top, right, bottom] = FRAME;
         self.draw(out, [left, top - HEAD, right, bottom - HEAD])
-    }
-
-    /// Returns the title: the best volume, or that there is none.
-    pub(super) fn title(&self) -> String {
-        self.best(|candidate| {
-            let month = candidate.known_price().map(|money| format!(", {} USD a month", amount(money.usd_per_month)));
-            format!("{}{}", candidate.listed, month.unwrap_or_default())
-        })
     }
 
     fn best(&self, name: impl Fn(&Candidate) -> String) -> String {

@@ -1,89 +1,137 @@
-//! A plan as one HTML page: chart, table, refused volumes and assumptions.
+//! A plan as a page: chart, alternatives, table, refused volumes, assumptions and arithmetic.
 
 use plan::Candidate;
+use units::{Bytes, significant};
+use volume::cited;
+use volume::closed::{Cap, CapPart};
 
-use super::figures::{self, holds, limit, provisioned, size, time, wanted};
-use super::text::arithmetic;
-use super::{PlanReport, chart};
-use crate::html::{HtmlDocument, PageBlock, PagePart, document};
+use super::figures::{self, holds, limit, price, provisioned, region, size, split, time, wanted, whole};
+use super::{PlanReport, answer, chart};
+use crate::page::{Page, PageBlock, PagePart};
 use crate::volume_terms::amount;
 
-pub(crate) fn page(plan: &PlanReport) -> String {
+/// Returns the plan as a page.
+pub(crate) fn page(plan: &PlanReport) -> Page {
     let ranking = &plan.ranking;
     let mut parts = Vec::new();
     if ranking.front.is_empty() {
-        parts.push(PagePart { id: "verdict", name: "Verdict", blocks: verdict(plan) });
+        parts.push(PagePart::new("verdict", "Why not", verdict(plan)));
     } else {
-        let note = "Volumes on the line are those that no other beats in both price and latency.".to_owned();
-        let best = plan.ranking.best.map(|best| PageBlock::Code(plan.candidates[best].spec.name.clone()));
-        let blocks = best.into_iter().chain([PageBlock::Picture(chart::within(plan)), PageBlock::Text(note)]).collect();
-        parts.push(PagePart { id: "chart", name: "Price against latency", blocks });
+        let note = "Volumes on the line are not beaten on both price and latency.".to_owned();
+        let blocks = [PageBlock::Picture(chart::within(plan)), PageBlock::Text(note)];
+        let blocks = blocks.into_iter().collect();
+        parts.push(PagePart::new("chart", "Price against latency", blocks));
     }
     if !ranking.meeting.is_empty() {
-        parts.push(PagePart { id: "volumes", name: "Volumes that meet the need", blocks: vec![meeting(plan)] });
+        let all = compared(plan, usize::MAX, true);
+        let note = PageBlock::Text("* not beaten on both price and latency.".to_owned());
+        parts.push(PagePart::new("volumes", "Volumes that meet the need", vec![all, note]));
+        let alternatives = alternatives(plan);
+        if !alternatives.is_empty() {
+            parts.push(PagePart::new("alternatives", "Alternatives", vec![PageBlock::List(alternatives)]));
+        }
+        parts.push(PagePart::new("prices", "Prices", vec![prices(plan)]));
     }
     if !ranking.missing.is_empty() {
         let missing = figures::refused(plan.missing());
         let rows = missing.into_iter().map(|group| vec![group.reason, group.volumes.join(", ")]).collect();
         let table =
             PageBlock::Table { head: ["reason", "volumes"].map(str::to_owned).to_vec(), numbers: Vec::new(), rows };
-        parts.push(PagePart { id: "refused", name: "Not enough", blocks: vec![table] });
+        parts.push(PagePart::new("refused", "Not enough", vec![table]));
     }
-    parts.push(PagePart { id: "assumptions", name: "Assumptions", blocks: vec![PageBlock::List(assumptions(plan))] });
+    parts.push(PagePart::new("assumptions", "Assumptions", vec![PageBlock::List(assumptions(plan))]));
     let lines = arithmetic(plan);
     if !ranking.meeting.is_empty() {
         let lines = lines.into_iter().skip(2).collect::<Vec<_>>().join("\n");
-        parts.push(PagePart { id: "arithmetic", name: "Arithmetic and sources", blocks: vec![PageBlock::Code(lines)] });
+        parts.push(PagePart::new("arithmetic", "Arithmetic and sources", vec![PageBlock::Code(lines)]));
     }
-    document(&HtmlDocument {
-        brand: "Fathom plan",
-        title: &chart::title(plan),
-        about: &wanted(&plan.need),
-        parts: &parts,
-    })
+    Page { brand: "Fathom plan", answer: answer::answer(plan), about: wanted(&plan.need), parts }
 }
 
 /// Names the nearest volumes if none meets the need.
 fn verdict(plan: &PlanReport) -> Vec<PageBlock> {
     let nearest = |nearest: &plan::Nearest| {
         let (name, failure) = (figures::name(nearest.failure.requirement), figures::failure(&nearest.failure));
-        format!("{name}: no volume meets it; the nearest is {}: {failure}", nearest.volume)
+        format!("{name}: nearest is {}, {failure}", nearest.volume)
     };
     let mut lines: Vec<String> = plan.ranking.impossible.iter().map(nearest).collect();
     lines.extend(figures::only_together(plan).map(str::to_owned));
-    lines.extend(figures::nearest(plan).map(|nearest| format!("The nearest is {nearest}")));
+    lines.extend(figures::nearest(plan).map(|nearest| format!("Nearest: {nearest}")));
     if let Some(tight) = &plan.without_headroom {
-        lines.push(format!("With --headroom 0, {} meets it.", tight.spec.name));
+        lines.push(format!("Without headroom (--headroom 0): {}", tight.spec.name));
     }
     vec![PageBlock::List(lines)]
 }
 
-fn meeting(plan: &PlanReport) -> PageBlock {
-    let percentile = plan.need.percentile.map(|_| figures::percentile_name(&plan.need).to_owned());
-    let mut head: Vec<String> =
-        ["volume", "size", "USD a month", "region", "date", "latency"].map(str::to_owned).to_vec();
-    head.extend(percentile.clone());
-    head.extend(["basis", "in flight", "provisioned", "limit"].map(str::to_owned));
-    let numbers = ["size", "USD a month", "latency", "p99", "p99.9", "in flight"];
-    let numbers = (0..head.len()).filter(|column| numbers.contains(&head[*column].as_str())).collect();
+/// Compares the first volumes that meet the need; `with_limits` adds the limit of each and what it rests on.
+pub(super) fn compared(plan: &PlanReport, most: usize, with_limits: bool) -> PageBlock {
+    let percentile = plan.need.percentile.map(|_| figures::percentile_name(&plan.need));
+    let mut head = vec!["volume", "size", "USD a month", "latency"];
+    head.extend(percentile);
+    head.extend(["basis", "depth", if with_limits { "provisioned; limit" } else { "provisioned" }]);
+    let numbers = ["size", "USD a month", "latency", "p99", "p99.9", "depth"];
+    let numbers: Vec<usize> = (0..head.len()).filter(|column| numbers.contains(&head[*column])).collect();
     let row = |index: &usize| {
         let candidate = &plan.candidates[*index];
         let front = if plan.ranking.front.contains(index) { " *" } else { "" };
+        let dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         let mut row = vec![format!("{}{front}", candidate.listed), size(candidate), month(candidate)];
-        let [region, date] = match &candidate.price {
-            Some(money) => [figures::region(money), money.price.source.date.clone()],
-            None => [String::new(), String::new()],
-        };
-        let cell = |value: Option<String>| value.unwrap_or_default();
-        row.extend([region, date, cell(candidate.mean_secs.map(time))]);
-        row.extend(percentile.as_ref().map(|_| cell(candidate.percentile_secs.map(time))));
+        row.push(dash(candidate.mean_secs.map(time)));
+        row.extend(percentile.map(|_| dash(candidate.percentile_secs.map(time))));
         row.push(candidate.about.latency_basis.name().to_owned());
-        let limit = std::iter::once(limit(candidate)).chain(figures::in_short(candidate, &plan.need));
-        let limit = limit.collect::<Vec<_>>().join("; ");
-        row.extend([cell(candidate.in_flight.map(figures::depth)), provisioned(candidate), limit]);
+        row.push(dash(candidate.in_flight.map(figures::depth)));
+        let rest = [provisioned(candidate), limit(candidate)].into_iter().filter(|part| !part.is_empty());
+        row.push(match with_limits {
+            true => rest.chain(figures::in_short(candidate, &plan.need)).collect::<Vec<_>>().join("; "),
+            false => provisioned(candidate),
+        });
         row
     };
-    PageBlock::Table { head, numbers, rows: plan.ranking.meeting.iter().map(row).collect() }
+    PageBlock::table(&head, &numbers, plan.ranking.meeting.iter().take(most).map(row).collect())
+}
+
+/// Lists the prices of the volumes that meet the need: region, date and what they are made of.
+fn prices(plan: &PlanReport) -> PageBlock {
+    let row = |candidate: &Candidate| {
+        let Some(money) = &candidate.price else {
+            return vec![candidate.listed.clone(), "unknown".to_owned(), String::new(), String::new(), String::new()];
+        };
+        let per_unit =
+            candidate.price_per_iops().zip(candidate.price_per_mibps()).map_or_else(String::new, |(iops, rate)| {
+                format!("{} per IOPS, {} per MiB/s", significant(iops, 3), significant(rate, 3))
+            });
+        let lacks =
+            money.price.lacks.as_ref().map_or_else(String::new, |lacks| format!("; excludes {lacks} (price unknown)"));
+        vec![candidate.listed.clone(), month(candidate), holds(money), per_unit, split(money) + &lacks]
+    };
+    let head = ["volume", "USD a month", "region, date", "USD", "parts"];
+    PageBlock::table(&head, &[1], plan.meeting().map(row).collect())
+}
+
+/// Lists other volumes that a buyer may prefer.
+fn alternatives(plan: &PlanReport) -> Vec<String> {
+    let ranking = &plan.ranking;
+    let Some(best) = ranking.best.or(ranking.meeting.first().copied()) else { return Vec::new() };
+    let best_one = &plan.candidates[best];
+    let named = |label: &str, index: usize| {
+        let candidate = &plan.candidates[index];
+        format!("{label}: {}, {}", candidate.spec.name, figures_of(candidate))
+    };
+    let mut lines: Vec<String> = answer::next_step(plan).into_iter().collect();
+    let known = ranking.known_best.filter(|known| !best_one.has_known_latency() && *known != best);
+    lines.extend(known.map(|known| named("Cheapest with a measured or published latency", known)));
+    let fastest = ranking.fastest.filter(|fastest| *fastest != best && Some(*fastest) != known);
+    lines.extend(fastest.map(|fastest| named("Fastest", fastest)));
+    let known_fastest = ranking.known_fastest.filter(|known| {
+        fastest.is_some_and(|fastest| !plan.candidates[fastest].has_known_latency())
+            && Some(*known) != ranking.known_best
+    });
+    lines.extend(known_fastest.map(|known| named("Fastest with a measured or published latency", known)));
+    if ranking.best.is_none() {
+        lines.push("No price is published; ranked by latency.".to_owned());
+    }
+    lines.extend(unpriced(plan, best_one));
+    lines
 }
 
 fn month(candidate: &Candidate) -> String {
@@ -112,13 +160,94 @@ fn assumptions(plan: &PlanReport) -> Vec<String> {
         lines.extend(remarks.into_iter().flatten().map(|remark| format!("{}: {remark}", candidate.listed)));
     }
     for candidate in plan.meeting() {
-        let lacks = candidate.price.as_ref().and_then(|money| money.price.lacks.as_ref().map(|lacks| (money, lacks)));
-        if let Some((money, lacks)) = lacks {
-            lines.push(format!("{}: price of {lacks} not published ({})", candidate.listed, holds(money)));
-        }
+        let burst = candidate.burst.map(|(iops, secs)| {
+            let lasting = if secs.is_finite() { format!(" for {}", time(secs)) } else { String::new() };
+            format!("bursts to {} IOPS{lasting} while credits last; the plan does not rely on it", whole(iops))
+        });
+        let cpus = candidate.cpus.map(|cpus| format!("reserve {} vCPUs for I/O", significant(cpus.max(0.1), 2)));
+        lines.extend(burst.into_iter().chain(cpus).map(|line| format!("{}: {line}", candidate.listed)));
     }
     if plan.is_simulated {
-        lines.push(format!("The volumes that meet the need were confirmed by simulation, seed {}.", plan.seed));
+        lines.push(format!("Volumes that meet the need were confirmed by simulation, seed {}.", plan.seed));
     }
+    lines
+}
+
+/// Names the volumes that meet the need and may be cheaper than the best one: what is known of their prices is less.
+fn unpriced(plan: &PlanReport, best: &Candidate) -> Option<String> {
+    let most = best.known_price().map_or(f64::INFINITY, |price| price.usd_per_month);
+    let may_cost_less = |candidate: &&Candidate| {
+        candidate.price.as_ref().is_none_or(|price| !price.whole() && price.usd_per_month < most)
+    };
+    let mut names: Vec<&str> = plan
+        .ranking
+        .meeting
+        .iter()
+        .map(|&index| &plan.candidates[index])
+        .filter(may_cost_less)
+        .map(|candidate| candidate.spec.name.split(',').next().unwrap_or_default())
+        .collect();
+    names.dedup();
+    (!names.is_empty()).then(|| format!("unpriced, may cost less: {}", names.join(", ")))
+}
+
+/// Formats the price and latency of a candidate.
+fn figures_of(candidate: &Candidate) -> String {
+    let month = candidate.price.as_ref().map_or_else(|| "price unknown".to_owned(), price);
+    let latency = figures::latency(candidate).map_or_else(String::new, |latency| format!(", {latency}"));
+    format!("{month}{latency}")
+}
+
+/// Returns the arithmetic of all volumes that meet the requirement, as lines below a heading.
+pub(super) fn arithmetic(plan: &PlanReport) -> Vec<String> {
+    let mut lines = vec![String::new(), "Arithmetic".to_owned()];
+    for candidate in plan.meeting() {
+        lines.push(String::new());
+        lines.push(candidate.spec.name.clone());
+        lines.extend(candidate.limit.iter().flat_map(|cap| limit_lines(candidate, cap)));
+        if let (Some(mean), Some(flight)) = (candidate.mean_secs, candidate.in_flight) {
+            let (rate, flight) = (whole(candidate.rate), significant(flight, 3));
+            lines.push(format!("  in flight = {rate} IOPS × {} = {flight}", time(mean)));
+        }
+        lines.extend(price_lines(candidate));
+        if candidate.margin > 1.0 {
+            let percent = 100.0 * (candidate.margin - 1.0);
+            lines.push(format!("  made for {percent:.0} % more: simulations of less fell short"));
+        }
+    }
+    lines
+}
+
+/// Returns the limit that binds a candidate, with its rule.
+fn limit_lines(candidate: &Candidate, cap: &Cap) -> [String; 3] {
+    let spec = &candidate.spec;
+    let rule = match cap.part {
+        CapPart::Limit(limit) => spec.limits.get(limit).map(|limit| (limit.rule.clone(), limit.source.clone())),
+        CapPart::Station(station) => {
+            spec.stations.get(station).map(|station| (station.rule.clone(), station.source.clone()))
+        }
+    };
+    let (rule, source) = rule.unwrap_or_default();
+    [
+        format!("  {} = {rule}", cap.name),
+        format!("    {}", cited(&source)),
+        format!(
+            "  {} IOPS of {} through it, {} wanted: {}",
+            whole(cap.iops),
+            Bytes::new(candidate.block as u64),
+            whole(candidate.rate),
+            limit(candidate)
+        ),
+    ]
+}
+
+fn price_lines(candidate: &Candidate) -> Vec<String> {
+    let Some(money) = &candidate.price else { return vec!["  price: unknown".to_owned()] };
+    let mut lines = vec![format!("  price = {} = {}", money.price.rule, price(money))];
+    let parts = split(money);
+    if parts.contains(',') {
+        lines.push(format!("    {parts}"));
+    }
+    lines.push(format!("    {}; {}", region(money), cited(&money.price.source)));
     lines
 }

@@ -12,7 +12,7 @@ use plan::{Candidate, Need, Ranking};
 
 pub(crate) use chart::svg;
 pub(crate) use html::page;
-pub(crate) use tables::{csv, json, markdown};
+pub(crate) use tables::{csv, json};
 pub(crate) use text::text;
 pub use trace::{PlannedPart, PlannedTrace, TracePlanReport, portion};
 

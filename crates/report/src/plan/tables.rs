@@ -1,97 +1,12 @@
-//! A plan as Markdown, CSV and JSON.
+//! A plan as CSV and JSON.
 
 use plan::{Candidate, UnmetNeed};
 use serde_json::{Value, json};
 
-use super::PlanReport;
-use super::figures::{self, holds, limit, name, time, wanted};
-use super::text::arithmetic;
+use super::figures::{self, name};
+use super::{PlanReport, answer};
 use crate::escape;
-use crate::volume_terms::{amount, parts_json, source_json};
-
-/// Returns a table of the volumes that meet the need, and one of the others with the reasons.
-pub(crate) fn markdown(plan: &PlanReport) -> String {
-    let ranking = &plan.ranking;
-    let mut out = format!("# Plan\n\n{}\n", wanted(&plan.need));
-    plan.remarks().for_each(|line| out.push_str(&format!("\n* {line}")));
-    if plan.remarks().next().is_some() {
-        out.push('\n');
-    }
-    if let Some(best) = ranking.best {
-        out.push_str(&format!("\n**Best**: {}\n", escape::markdown_code(&plan.candidates[best].spec.name)));
-    }
-    if let Some(next) = &plan.next_step {
-        out.push_str(&format!("\n**Next step**, for twice as much: {}\n", escape::markdown_code(&next.spec.name)));
-    }
-    out.push_str(&if ranking.meeting.is_empty() { impossible(plan) } else { meeting(plan) });
-    if !ranking.missing.is_empty() {
-        out.push_str("\n| not enough | volumes |\n|---|---|\n");
-    }
-    for group in figures::refused(plan.missing()) {
-        let (reason, volumes) = (escape::markdown(&group.reason), escape::markdown(&group.volumes.join(", ")));
-        out.push_str(&format!("| {reason} | {volumes} |\n"));
-    }
-    out.push('\n');
-    figures::scope(&plan.need, &plan.candidates).iter().for_each(|line| out.push_str(&format!("{line}\n\n")));
-    out.push_str("\n```text");
-    arithmetic(plan).iter().for_each(|line| out.push_str(&format!("{line}\n")));
-    out.push_str("```\n");
-    out
-}
-
-/// Returns the Markdown table of the volumes that meet the need.
-fn meeting(plan: &PlanReport) -> String {
-    let percentile = plan.need.percentile.map(|_| figures::percentile_name(&plan.need));
-    let (name, rule) = percentile.map_or_else(Default::default, |name| (format!("{name} | "), "--:|"));
-    let mut out = format!(
-        "\n| volume | price a month | where, when | latency | basis | {name}in flight | limit |\n\
-         |---|--:|---|--:|---|{rule}--:|---|\n"
-    );
-    for index in &plan.ranking.meeting {
-        let candidate = &plan.candidates[*index];
-        let (month, there) = match &candidate.price {
-            Some(money) => {
-                let own = figures::own_currency(money).map_or_else(String::new, |own| format!(" ({own})"));
-                (format!("{} USD{own}", amount(money.usd_per_month)), holds(money))
-            }
-            None => ("unknown".to_owned(), String::new()),
-        };
-        let month =
-            if candidate.price.is_some() && candidate.known_price().is_none() { format!("> {month}") } else { month };
-        let front = if plan.ranking.front.contains(index) { " *" } else { "" };
-        let cell = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
-        let percentile = percentile.map(|_| format!("{} | ", cell(candidate.percentile_secs.map(time))));
-        let limits = std::iter::once(limit(candidate)).chain(figures::in_short(candidate, &plan.need));
-        out.push_str(&format!(
-            "| {}{front} | {month} | {there} | {} | {} | {}{} | {} |\n",
-            escape::markdown_code(&candidate.spec.name),
-            cell(candidate.mean_secs.map(time)),
-            candidate.about.latency_basis.name(),
-            percentile.unwrap_or_default(),
-            cell(candidate.in_flight.map(figures::depth)),
-            limits.collect::<Vec<_>>().join("; ")
-        ));
-    }
-    out
-}
-
-/// Returns the requirements that no volume meets, as Markdown.
-fn impossible(plan: &PlanReport) -> String {
-    let mut out = "\nNothing in the catalogue meets this need.\n".to_owned();
-    for nearest in &plan.ranking.impossible {
-        out.push_str(&format!(
-            "\n* {}: no volume has it; the nearest is {}, {}",
-            name(nearest.failure.requirement),
-            escape::markdown_code(&nearest.volume),
-            escape::markdown(&figures::failure(&nearest.failure))
-        ));
-    }
-    for line in figures::only_together(plan).map(str::to_owned).into_iter().chain(figures::nearest(plan)) {
-        out.push_str(&format!("\n* {}", escape::markdown(&line)));
-    }
-    out.push('\n');
-    out
-}
+use crate::volume_terms::{parts_json, source_json};
 
 /// Returns CSV with one row per candidate. Column names contain the units; unknown values are empty.
 pub(crate) fn csv(plan: &PlanReport) -> String {
@@ -170,6 +85,7 @@ pub(crate) fn json(plan: &PlanReport) -> String {
         .collect();
     let need = &plan.need;
     let document = json!({
+        "answer": answer::answer(plan),
         "fathom_plan": SCHEMA,
         "version": env!("CARGO_PKG_VERSION"),
         "seed": plan.seed,

@@ -17,7 +17,7 @@ use crate::escape;
 pub use panel::svg;
 pub(crate) use panel::{Panel, panels};
 pub use text::text;
-pub(crate) use text::{advice_words, caveats, facts, headline};
+pub(crate) use text::{advice_words, answer, caveats, facts, headline};
 
 /// The result of a sweep.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -205,13 +205,6 @@ pub(super) fn assumptions(candidate: &Candidate) -> Vec<String> {
     latency.chain(jitter).collect()
 }
 
-/// Returns the credits that a candidate's bucket with the lowest level has, if they matter: full buckets do not.
-pub(super) fn spent(outcome: &ReplayResult) -> Option<&ReplayCredits> {
-    let level = |held: &ReplayCredits| held.low.0 / held.capacity.max(1e-9);
-    let buckets = outcome.limits.iter().filter_map(|limit| limit.credits.as_ref());
-    buckets.filter(|held| level(held) < 0.995).min_by(|a, b| level(a).total_cmp(&level(b)))
-}
-
 /// Returns why a candidate is not enough, and the value that it reaches, if its reason has one.
 pub(super) fn refusal(plan: &TracePlanReport, one: &ReplayedCandidate, unmet: &UnmetNeed) -> (String, Option<String>) {
     let stopped = match &one.outcome {

@@ -1,58 +1,59 @@
-//! A plan for a trace as one HTML page, which compares the best volumes.
+//! A plan for a trace as a page that compares the best volumes.
 
 use plan::replay::ReplayedCandidate;
 
 use super::TracePlanReport;
-use super::chart::{self, Charted};
+use super::chart::Charted;
 use super::figures::{
     SHOWN, accuracy, assumptions, credits, headroom_basis, limits, limits_basis, load, margin, percentile_name,
     refused, remarks, requirements,
 };
-use crate::html::{HtmlDocument, PageBlock, PagePart, document};
+use super::{answer, chart};
+use crate::page::{Page, PageBlock, PagePart};
 use crate::plan::figures::{self, holds, price, provisioned, size, time};
 
 /// Number of volumes that the page compares.
 const COMPARED: usize = 5;
 
-pub(crate) fn page(plan: &TracePlanReport) -> String {
+/// Returns the plan as a page.
+pub(crate) fn page(plan: &TracePlanReport) -> Page {
     let mut parts = Vec::new();
     let charted: Vec<Charted<'_>> = plan.foremost(COMPARED).collect();
     if charted.is_empty() {
-        parts.push(PagePart { id: "verdict", name: "Verdict", blocks: vec![PageBlock::List(verdict(plan))] });
+        parts.push(PagePart::new("verdict", "Verdict", vec![PageBlock::List(verdict(plan))]));
     } else {
         let best = plan.ranking.best.map(|best| PageBlock::Code(plan.candidates[best].candidate.spec.name.clone()));
         let share = plan.bounds.percentiles.first().map_or(0.99, |(share, _)| *share);
-        let note =
-            format!("Volumes on the line are those that no other beats in both price and {}.", percentile_name(share));
+        let note = format!("Volumes on the line are not beaten on both price and {}.", percentile_name(share));
         let blocks =
             best.into_iter().chain([PageBlock::Picture(chart::prices(plan).embedded()), PageBlock::Text(note)]);
-        parts.push(PagePart { id: "prices", name: "Price against latency", blocks: blocks.collect() });
-        parts.push(PagePart { id: "best", name: "The best volumes", blocks: vec![compared(&charted)] });
-        parts.push(PagePart { id: "latency", name: "Latency", blocks: latency(plan, &charted) });
+        parts.push(PagePart::new("prices", "Price against latency", blocks.collect()));
+        parts.push(PagePart::new("best", "The best volumes", vec![compared(&charted)]));
+        parts.push(PagePart::new("latency", "Latency", latency(plan, &charted)));
         if let Some(picture) = chart::credits_over_time(&charted) {
             let note =
                 "As a fraction of the bucket that comes closest to its end. A dot marks the instant at which credits \
                         first ran out."
                     .to_owned();
             let blocks = vec![PageBlock::Picture(picture), PageBlock::Text(note)];
-            parts.push(PagePart { id: "credits", name: "Burst credits", blocks });
+            parts.push(PagePart::new("credits", "Burst credits", blocks));
         }
-        parts.push(PagePart { id: "volumes", name: "All volumes that meet the need", blocks: vec![all(plan)] });
+        parts.push(PagePart::new("volumes", "All volumes that meet the need", vec![all(plan, usize::MAX)]));
     }
     let groups = refused(plan);
     if !groups.is_empty() {
         let rows = groups.into_iter().map(|(reason, volumes)| vec![reason, volumes.join(", ")]).collect();
         let table =
             PageBlock::Table { head: ["reason", "volumes"].map(str::to_owned).to_vec(), numbers: Vec::new(), rows };
-        parts.push(PagePart { id: "refused", name: "Not enough", blocks: vec![table] });
+        parts.push(PagePart::new("refused", "Not enough", vec![table]));
     }
-    parts.push(PagePart { id: "assumptions", name: "Assumptions", blocks: vec![PageBlock::List(remarks_of(plan))] });
-    document(&HtmlDocument {
+    parts.push(PagePart::new("assumptions", "Assumptions", vec![PageBlock::List(remarks_of(plan))]));
+    Page {
         brand: "Fathom plan",
-        title: &chart::prices(plan).title(),
-        about: &format!("{}. Required: {}", load(plan), requirements(plan)),
-        parts: &parts,
-    })
+        answer: answer::answer(plan),
+        about: format!("{}. Required: {}", load(plan), requirements(plan)),
+        parts,
+    }
 }
 
 /// Names the nearest volume if none meets the need.
@@ -61,7 +62,7 @@ fn verdict(plan: &TracePlanReport) -> Vec<String> {
     let why = nearest.candidate.failures.iter().map(|unmet| {
         let (reason, value) = super::figures::refusal(plan, nearest, unmet);
         let value = value.map_or_else(String::new, |value| format!(": {value}"));
-        format!("The nearest is {}: {reason}{value}", nearest.candidate.listed)
+        format!("Nearest: {}: {reason}{value}", nearest.candidate.listed)
     });
     why.collect()
 }
@@ -116,8 +117,8 @@ fn latency(plan: &TracePlanReport, charted: &[Charted<'_>]) -> Vec<PageBlock> {
     blocks
 }
 
-/// Lists all volumes that meet the need.
-fn all(plan: &TracePlanReport) -> PageBlock {
+/// Lists the first volumes that meet the need.
+pub(super) fn all(plan: &TracePlanReport, most: usize) -> PageBlock {
     let head =
         ["volume", "size", "USD a month", "p50", "p99", "p99.9", "throttled", "headroom", "basis", "provisioned"];
     let row = |(one, index): (&ReplayedCandidate, &usize)| {
@@ -136,7 +137,7 @@ fn all(plan: &TracePlanReport) -> PageBlock {
         row.extend([candidate.about.latency_basis.name().to_owned(), provisioned(candidate)]);
         row
     };
-    let rows = plan.meeting().zip(&plan.ranking.meeting).map(row).collect();
+    let rows = plan.meeting().zip(&plan.ranking.meeting).take(most).map(row).collect();
     PageBlock::Table { head: head.map(str::to_owned).to_vec(), numbers: (1..8).collect(), rows }
 }
 

@@ -1,5 +1,6 @@
 //! Purchase plans for a load that is known as a trace: text, Markdown, CSV, JSON, an HTML page and a chart.
 
+mod answer;
 mod chart;
 mod figures;
 mod html;
@@ -11,7 +12,7 @@ pub use figures::portion;
 pub(crate) use html::page;
 use plan::replay::{ReplayBounds, ReplayResult, ReplayedCandidate};
 use plan::{Need, Ranking};
-pub(crate) use tables::{csv, json, markdown};
+pub(crate) use tables::{csv, json};
 pub(crate) use text::text;
 
 /// A plan for a trace with everything that its formats print.

@@ -1,66 +1,16 @@
-//! A plan for a trace as Markdown, CSV and JSON.
+//! A plan for a trace as CSV and JSON.
 
 use plan::replay::{ReplayCredits, ReplayInterval, ReplayLimit, ReplayResult, ReplayedCandidate};
 use serde_json::{Value, json};
 
 use super::TracePlanReport;
-use super::figures::{
-    SHOWN, accuracy, assumptions, headroom_basis, limits_basis, load, margin, refusal, refused, remarks, requirements,
-};
+use super::figures::{assumptions, headroom_basis, limits_basis, refusal};
 use crate::escape;
-use crate::plan::figures::{holds, name, time};
-use crate::volume_terms::{amount, parts_json, source_json};
+use crate::plan::figures::name;
+use crate::volume_terms::{parts_json, source_json};
 
 /// Version of the JSON document.
 const SCHEMA: u32 = 1;
-
-/// Returns a table of the volumes that meet the need, and one of the others with the reasons.
-pub(crate) fn markdown(plan: &TracePlanReport) -> String {
-    let mut out = format!("# Plan\n\n{}\n\n{}\n", escape::markdown(&load(plan)), requirements(plan));
-    remarks(plan).iter().for_each(|line| out.push_str(&format!("\n* {}", escape::markdown(line))));
-    out.push('\n');
-    if let Some(best) = plan.ranking.best {
-        let best = escape::markdown_code(&plan.candidates[best].candidate.spec.name);
-        out.push_str(&format!("\n**Best**: {best}\n"));
-    }
-    if let Some(next) = &plan.next_step {
-        let next = escape::markdown_code(&next.candidate.spec.name);
-        out.push_str(&format!("\n**Next step**, for twice the load: {next}\n"));
-    }
-    if plan.ranking.meeting.is_empty() {
-        out.push_str("\nNothing in the catalogue meets this need.\n");
-    } else {
-        out.push_str(
-            "\n| volume | USD a month | where, when | p50 | p99 | p99.9 | basis | throttled | headroom |\n\
-             |---|--:|---|--:|--:|--:|---|--:|--:|\n",
-        );
-    }
-    for (one, index) in plan.meeting().zip(&plan.ranking.meeting) {
-        let candidate = &one.candidate;
-        let front = if plan.ranking.front.contains(index) { " *" } else { "" };
-        let month = candidate.known_price().map_or_else(|| "unknown".to_owned(), |money| amount(money.usd_per_month));
-        let cell = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-        let outcome = one.outcome.as_ref();
-        let [p50, p99, p999] =
-            SHOWN.map(|(share, _)| cell(outcome.and_then(|outcome| outcome.percentile_secs(share)).map(time)));
-        out.push_str(&format!(
-            "| {}{front} | {month} | {} | {p50} | {p99} | {p999} | {} | {} | {} |\n",
-            escape::markdown_code(&candidate.spec.name),
-            cell(candidate.price.as_ref().map(holds)),
-            candidate.about.latency_basis.name(),
-            cell(outcome.map(|outcome| units::percent(outcome.throttled()))),
-            cell(one.margin.as_ref().map(margin)),
-        ));
-    }
-    let groups = refused(plan);
-    if !groups.is_empty() {
-        out.push_str("\n| not enough | volumes |\n|---|---|\n");
-    }
-    for (reason, volumes) in groups {
-        out.push_str(&format!("| {} | {} |\n", escape::markdown(&reason), escape::markdown(&volumes.join(", "))));
-    }
-    out + &format!("\n{}\n", accuracy(plan))
-}
 
 /// Returns CSV with one row per candidate. Column names contain the units; unknown values are empty.
 pub(crate) fn csv(plan: &TracePlanReport) -> String {
