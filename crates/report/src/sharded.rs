@@ -138,7 +138,11 @@ mod tests {
     fn what_is_missing_is_said_in_all_formats() {
         let whole = GridDocument::merge(vec![named(shard(2, &["2"]))]).unwrap();
         let missing = "2 of 3 points are missing: shard 1 of 2 is absent";
-        let texts = [crate::grid::text(&whole), crate::grid::markdown(&whole), crate::html::grid_page(&whole)];
+        let texts = [
+            crate::grid::text(&whole, crate::SheetStyle::default()),
+            crate::grid::markdown(&whole),
+            crate::html::grid_page(&whole),
+        ];
         for text in texts {
             assert!(text.contains(missing), "{text}");
         }
@@ -168,7 +172,7 @@ mod tests {
         let mut document = shard(1, &["1", "4"]);
         document.points[1].settings[0].1 = format!("\u{1b}[2J{}", "x".repeat(100_000));
         let read = crate::grid::read(&crate::grid::json(&document)).unwrap();
-        assert!(!crate::grid::text(&read).contains('\u{1b}'));
+        assert!(!crate::grid::text(&read, crate::SheetStyle::default()).contains('\u{1b}'));
     }
 
     #[test]

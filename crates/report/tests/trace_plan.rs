@@ -150,8 +150,8 @@ fn a_plan_without_a_volume_says_what_is_nearest_and_why() {
     let report = report(&["aws/gp2,size=100GiB", "aws/gp3,iops=3000"], p99(1));
     let text = rendered(&report, ResultFormat::Text);
     expect("impossible.txt", &text);
-    assert!(rendered(&report, ResultFormat::Html).contains("The nearest is"));
-    assert!(rendered(&report, ResultFormat::Markdown).contains("Nothing in the catalogue meets this need"));
+    assert!(rendered(&report, ResultFormat::Html).contains("Nearest is"));
+    assert!(rendered(&report, ResultFormat::Markdown).contains("No volume meets the need"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::answer::{Answer, Outcome};
 
 /// Returns the title of a page: the first sentence of the verdict.
 pub(super) fn title(answer: &Answer) -> String {
-    micro(split(answer.verdict.lines().next().unwrap_or_default()).0)
+    micro(split(answer.verdict.lines().next().unwrap_or_default()).0.trim_end_matches('.'))
 }
 
 /// Writes what follows the title.

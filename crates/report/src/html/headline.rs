@@ -121,7 +121,7 @@ fn of_all(job: &JobResult) -> Vec<(&'static str, String, String)> {
         tiles.push(("in flight, mean", significant(in_flight, 3), asked));
     }
     if let Some(ns) = result.cpu_per_io_ns().filter(|ns| *ns > 0.0) {
-        tiles.push(("CPU an operation", time(ns), format!("{} of a processor", percent(result.cpu_share()))));
+        tiles.push(("CPU per operation", time(ns), format!("{} of a CPU", percent(result.cpu_share()))));
     }
     if result.lateness.count > 0 {
         let late = &result.lateness;

@@ -256,8 +256,7 @@ pub(super) fn foot(out: &mut Markup) {
         out.text(concat!(
             "Made by Fathom ",
             env!("CARGO_PKG_VERSION"),
-            ". This page is one file: it loads nothing, runs no script, and prints. Point at a chart to read it; below \
-             each is its table."
+            ". Self-contained: no scripts or external resources. Hover over a chart for values; its table is below it."
         ));
     });
 }

@@ -3,8 +3,8 @@
 use plan::{Candidate, Ranking};
 
 use super::PlanReport;
-use super::figures::{time, wanted};
-use crate::chart::{Axis, Frame, STYLE, Scale, Svg};
+use super::figures::{percentile_name, wanted};
+use crate::chart::{Axis, Frame, STYLE, Scale, Svg, short_time};
 use crate::volume_terms::amount;
 
 const WIDTH: f64 = 900.0;
@@ -15,8 +15,7 @@ const FRAME: [f64; 4] = [80.0, 90.0, 860.0, 450.0];
 const HEAD: f64 = 62.0;
 
 /// Font of a standalone chart.
-const FONT: &str =
-    "svg{font:12px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif}.way{fill:none;stroke:var(--line)}";
+const FONT: &str = "svg{font:12px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif}.way{fill:none;stroke:var(--line)}.bound{stroke:var(--c1);stroke-dasharray:5 4}";
 
 /// Index of a candidate, its price in USD a month, and its latency in seconds.
 type Point = (usize, f64, f64);
@@ -28,6 +27,8 @@ pub(super) struct PriceChart<'a> {
     /// Latency in seconds by which they were ranked.
     pub(super) secs: fn(&Candidate) -> Option<f64>,
     pub(super) latency: String,
+    /// Bound on that latency in seconds.
+    pub(super) bound: Option<f64>,
     /// Line below the title of a standalone chart.
     pub(super) wanted: String,
 }
@@ -43,11 +44,17 @@ pub(super) fn within(plan: &PlanReport) -> String {
 }
 
 fn of_plan(plan: &PlanReport) -> PriceChart<'_> {
+    let percentile = plan.need.percentile;
     PriceChart {
         candidates: plan.candidates.iter().collect(),
         ranking: &plan.ranking,
-        secs: |candidate| candidate.mean_secs,
-        latency: "mean latency".to_owned(),
+        secs: if percentile.is_some() {
+            |candidate| candidate.percentile_secs
+        } else {
+            |candidate| candidate.mean_secs
+        },
+        latency: percentile.map_or_else(|| "mean latency".to_owned(), |_| percentile_name(&plan.need).to_owned()),
+        bound: percentile.map(|(_, bound)| bound).or(plan.need.mean).map(|bound| bound.secs_f64()),
         wanted: wanted(&plan.need),
     }
 }
@@ -65,7 +72,7 @@ impl PriceChart<'_> {
     pub(super) fn embedded(&self) -> String {
         let label = format!("Price against {} of the volumes that meet the need", self.latency);
         let mut out = Svg::within(WIDTH, HEIGHT - HEAD, &label);
-        out.element("<style>.way{fill:none;stroke:var(--line)}</style>");
+        out.element("<style>.way{fill:none;stroke:var(--line)}.bound{stroke:var(--c1);stroke-dasharray:5 4}</style>");
         let [left, top, right, bottom] = FRAME;
         self.draw(out, [left, top - HEAD, right, bottom - HEAD])
     }
@@ -86,12 +93,20 @@ impl PriceChart<'_> {
     /// Draws the candidates that meet the need and have a price.
     fn draw(&self, mut out: Svg, [left, top, right, bottom]: Rectangle) -> String {
         let points: Vec<Point> = self.ranking.meeting.iter().filter_map(|index| self.point(*index)).collect();
-        let over = |of: fn(&Point) -> f64| Scale::around(points.iter().map(of).collect::<Vec<_>>().into_iter());
-        let across = Axis::new(over(|point| point.1), 6, amount).named("US dollars a month (logarithmic)");
-        let up = Axis::new(over(|point| point.2), 6, time);
+        let over = |of: fn(&Point) -> f64, bound: Option<f64>| {
+            Scale::around(points.iter().map(of).chain(bound).collect::<Vec<_>>().into_iter())
+        };
+        let time = |secs: f64| short_time(secs * 1e9);
+        let across = Axis::new(over(|point| point.1, None), 6, amount).named("US dollars a month (logarithmic)");
+        let up = Axis::new(over(|point| point.2, self.bound), 6, time);
         let frame = Frame { left, top, width: right - left, height: bottom - top, x: &across, y: &up };
         frame.axes(&mut out);
         out.words((left, top - 10.0), "soft", &format!("{} (logarithmic)", self.latency));
+        if let Some(bound) = self.bound {
+            let (_, y) = frame.at((points.first().map_or(1.0, |point| point.1), bound));
+            out.line("bound", (left, y), (right, y));
+            out.words((left + 6.0, y - 5.0), "note", &format!("required: {} at most {}", self.latency, time(bound)));
+        }
         let is_on_front = |index: usize| self.ranking.front.contains(&index);
         let front: Vec<(f64, f64)> =
             points.iter().filter(|point| is_on_front(point.0)).map(|point| (point.1, point.2)).collect();

@@ -26,7 +26,7 @@ pub(crate) fn text(plan: &PlanReport, style: SheetStyle, shows_arithmetic: bool)
     let more = plan.ranking.meeting.len().saturating_sub(COMPARED);
     let also = if more > 0 { format!("{more} more meet the need, ") } else { String::new() };
     let excluded = plan.ranking.missing.len();
-    let line = format!("{also}{excluded} do not: --details. Arithmetic and sources: --show-math");
+    let line = format!("{also}{excluded} volumes do not: --details. Arithmetic and sources: --show-math");
     sheet.paragraph(&line, Some(Tone::Faint));
     sheet.aside(0, figures::NOT_CONSIDERED);
     sheet.finish()

@@ -44,7 +44,7 @@ impl PanelFigure {
     fn name(self) -> &'static str {
         match self {
             Self::Depth => "operations in flight",
-            Self::Iops => "operations a second",
+            Self::Iops => "IOPS",
             Self::Latency => "mean latency",
         }
     }

@@ -134,8 +134,7 @@ impl RunPage {
         if let Some(ns) = result.cpu_per_io_ns().filter(|_| !modelled && result.cpu.busy_ns() > 0) {
             let cpu = Nanos::new(ns.round() as u64);
             let each = if result.workers > 1 { " by each worker" } else { "" };
-            self.sheet
-                .field("CPU", &format!("{cpu} per operation, {} of a processor{each}", percent(result.cpu_share())));
+            self.sheet.field("CPU", &format!("{cpu} per operation, {} of a CPU{each}", percent(result.cpu_share())));
         }
         if let Some(replay) = &job.replay {
             self.sheet.toned_field("replayed", &words::replay(replay), words::replay_tone(replay));

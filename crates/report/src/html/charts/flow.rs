@@ -9,7 +9,7 @@ use super::timeline::{TimelineLabels, TimelineLine, TimelineQuantity, timeline};
 /// Draws operations per second over time.
 pub(in super::super) fn iops(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let note = note(part, "operations");
-    let words = TimelineLabels { title: "Operations a second", note, quantity: TimelineQuantity::Iops };
+    let words = TimelineLabels { title: "IOPS", note, quantity: TimelineQuantity::Iops };
     timeline(&part.called(), words, &lines(part, |flow| flow.iops))
 }
 
@@ -38,6 +38,6 @@ fn note(part: &SectionPart<'_>, of: &str) -> String {
     let width = part.members.iter().map(|member| member.job.result.series.width_ns).max().unwrap_or(0);
     let each = crate::chart::elapsed(width as f64);
     let many = part.lasted_ns() > width.saturating_mul(part.budget.points);
-    let band = if many { format!("; the pale band goes from the least to the greatest {each}") } else { String::new() };
-    format!("Mean {of} of each stretch{band}. A level line is a steady device.")
+    let band = if many { format!("; the pale band spans the minimum and maximum per {each}") } else { String::new() };
+    format!("Mean {of} per interval{band}.")
 }

@@ -47,8 +47,7 @@ fn map(part: &SectionPart<'_>, member: &Member<'_>) -> Option<ChartFigure> {
         coarse.iter().for_each(|row| frame.column(out, (row.from_ns as f64, row.to_ns as f64), &row.title()));
     });
     let of = if part.is_overlay() { format!(" Of {}.", member.name) } else { String::new() };
-    let note =
-        "The darker a place, the more of that moment's operations took so long. Lines: the median, and dashed p99.";
+    let note = "Darker: a larger share of that interval's operations. Lines: median, p99 (dashed).";
     let keys = NAMES
         .iter()
         .enumerate()

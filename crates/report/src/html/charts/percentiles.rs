@@ -25,7 +25,7 @@ pub(in super::super) fn curve(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let curves: Vec<PercentileCurve<'_>> = curves(part);
     let all = || curves.iter().flat_map(|curve| &curve.points);
     let most = all().map(|(nines, _)| *nines).reduce(f64::max)?;
-    let x = Axis::nines_to(most).named("share of operations that were done within");
+    let x = Axis::nines_to(most).named("percentile");
     let y = Axis::new(Scale::around(all().map(|(_, ns)| *ns)), 6, time);
     let picture = picture(&format!("Percentiles of the latency of {}", part.called()), &x, &y, |frame, out| {
         frame.axes(out);
@@ -42,7 +42,7 @@ pub(in super::super) fn curve(part: &SectionPart<'_>) -> Option<ChartFigure> {
         }
     });
     let legend = curves.iter().map(|curve| LegendKey { class: curve.style.line(), name: curve.name.clone() });
-    let note = "Each step to the right is ten times rarer, so that the tail is as wide as the rest.";
+    let note = "Each step to the right is ten times rarer.";
     Some(ChartFigure {
         title: "Percentiles of latency",
         note: note.to_owned(),
@@ -102,7 +102,7 @@ impl PercentileCurve<'_> {
 
 fn table(curves: &[PercentileCurve<'_>]) -> HtmlTable {
     let names = curves.iter().map(|curve| curve.name.as_str());
-    let head: Vec<&str> = std::iter::once("done within").chain(names).collect();
+    let head: Vec<&str> = std::iter::once("percentile").chain(names).collect();
     let mut table = HtmlTable::new("Percentiles of latency", &head, 1);
     let mut row = |name: String, of: &dyn Fn(&PercentileCurve<'_>) -> Option<f64>| {
         let cells = curves.iter().map(|curve| of(curve).map_or_else(|| "-".to_owned(), time));

@@ -69,7 +69,7 @@ pub(in super::super) fn map(fleet: &FleetRecord) -> Option<ChartFigure> {
     let key = |(shade, name): (usize, &&str)| LegendKey { class: class(shade), name: (*name).to_owned() };
     let legend = std::iter::once(stop).chain(NAMES.iter().enumerate().map(key)).collect();
     let table = table(&rows, &series, reference);
-    Some(ChartFigure { title: "Operations a second of each rank", note, legend, picture, table })
+    Some(ChartFigure { title: "IOPS by rank", note, legend, picture, table })
 }
 
 fn class(shade: usize) -> String {
@@ -151,7 +151,7 @@ fn picture(rows: &[MapRow], series: &AlignedSeries, reference: f64) -> String {
     let x = Axis::time_to(series.width_ns * series.columns as f64);
     // Lines from the labels would cross pale cells.
     let y = Axis { scale: Scale::linear(0.0, count), ticks: Vec::new(), name: "" };
-    let mut out = Svg::within(WIDTH, TOP + each * count + BOTTOM, "Operations a second of each rank over time");
+    let mut out = Svg::within(WIDTH, TOP + each * count + BOTTOM, "IOPS by rank over time");
     let frame = Frame { left: LEFT, top: TOP, width: WIDTH - LEFT - RIGHT, height: each * count, x: &x, y: &y };
     frame.axes(&mut out);
     for (row, one) in rows.iter().enumerate().step_by(every) {
@@ -227,7 +227,7 @@ fn title(row: &MapRow, series: &AlignedSeries, reference: f64) -> String {
 
 fn table(rows: &[MapRow], series: &AlignedSeries, reference: f64) -> HtmlTable {
     let head = ["rank or host", "mean IOPS", "of the median", "lowest", "at", "highest", "no operation for"];
-    let mut table = HtmlTable::new("Operations a second of each rank", &head, 1);
+    let mut table = HtmlTable::new("IOPS by rank", &head, 1);
     let cells = |row: &MapRow| match row.figures() {
         None => std::iter::once(row.label.clone()).chain((1..head.len()).map(|_| "-".to_owned())).collect(),
         Some(figures) => vec![

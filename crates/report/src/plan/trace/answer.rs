@@ -4,7 +4,9 @@ use plan::replay::ReplayedCandidate;
 use units::significant;
 
 use super::TracePlanReport;
-use super::figures::{accuracy, assumptions, latencies, limit, load, margin, percentile_name, refusal};
+use super::figures::{
+    accuracy, assumptions, cautions, latencies, limit, load, margin, percentile_name, refusal, requirements,
+};
 use crate::answer::{Action, Answer, Outcome};
 use crate::plan::figures::{price, provisioned, region, size};
 use crate::words::create_volume;
@@ -12,7 +14,9 @@ use crate::words::create_volume;
 /// Returns which volume to buy, or what stands against the nearest one.
 pub(super) fn answer(plan: &TracePlanReport) -> Answer {
     let ranking = &plan.ranking;
-    let basis = vec![load(plan), accuracy(plan).trim_end_matches('.').to_owned()];
+    let accuracy = accuracy(plan).trim_end_matches('.').to_owned();
+    let basis: Vec<String> =
+        [load(plan), requirements(plan)].into_iter().chain(cautions(plan)).chain([accuracy]).collect();
     let Some(index) = ranking.best.or(ranking.meeting.first().copied()) else {
         return Answer { basis, ..Answer::new(Outcome::Bad, impossible(plan)) };
     };

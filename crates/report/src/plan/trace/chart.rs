@@ -21,6 +21,7 @@ pub(super) fn prices(plan: &TracePlanReport) -> PriceChart<'_> {
         ranking: &plan.ranking,
         secs: |candidate: &Candidate| candidate.percentile_secs,
         latency: percentile_name(share),
+        bound: plan.bounds.percentiles.first().map(|(_, bound)| bound.secs_f64()),
         wanted: requirements(plan),
     }
 }

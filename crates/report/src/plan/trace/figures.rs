@@ -103,20 +103,21 @@ pub(super) fn headroom(plan: &TracePlanReport) -> Option<String> {
     })
 }
 
+/// Returns what lowers the confidence in all figures.
+pub(super) fn cautions(plan: &TracePlanReport) -> Vec<String> {
+    let closed = "closed loop: each request waits for the completion that its process had waited for";
+    let derived = "only means over intervals are known: random arrivals and offsets within them are assumed, so bursts are \
+                   missing and percentiles are lower than an application would see";
+    let cautions = [(plan.trace.is_closed, closed), (plan.trace.is_derived, derived)];
+    cautions.into_iter().filter(|(holds, _)| *holds).map(|(_, caution)| caution.to_owned()).collect()
+}
+
 /// Remarks on the trace, with what lowers the confidence in all figures.
 pub(super) fn remarks(plan: &TracePlanReport) -> Vec<String> {
-    let mut lines: Vec<String> = headroom(plan).into_iter().collect();
-    if plan.trace.is_closed {
-        lines.push("closed loop: each request waits for the completion that its process had waited for".to_owned());
-    }
-    if plan.trace.is_derived {
-        let what = "only means over intervals are known: random arrivals within them and random offsets are assumed, so \
-                    real bursts are missing and percentiles are lower than those that an application would see";
-        lines.push(what.to_owned());
-    }
+    let mut lines: Vec<String> = headroom(plan).into_iter().chain(cautions(plan)).collect();
     if let Some([p50, p99, p999]) = plan.trace.service_secs {
         let (p50, p99, p999) = (time(p50), time(p99), time(p999));
-        lines.push(format!("the device it came from gave p50 {p50}, p99 {p99}, p99.9 {p999}"));
+        lines.push(format!("recorded latencies: p50 {p50}, p99 {p99}, p99.9 {p999}"));
     }
     lines.extend(plan.trace.notes.iter().cloned());
     lines

@@ -22,12 +22,10 @@ pub(crate) fn page(plan: &TracePlanReport) -> Page {
     if charted.is_empty() {
         parts.push(PagePart::new("verdict", "Verdict", vec![PageBlock::List(verdict(plan))]));
     } else {
-        let best = plan.ranking.best.map(|best| PageBlock::Code(plan.candidates[best].candidate.spec.name.clone()));
         let share = plan.bounds.percentiles.first().map_or(0.99, |(share, _)| *share);
         let note = format!("Volumes on the line are not beaten on both price and {}.", percentile_name(share));
-        let blocks =
-            best.into_iter().chain([PageBlock::Picture(chart::prices(plan).embedded()), PageBlock::Text(note)]);
-        parts.push(PagePart::new("prices", "Price against latency", blocks.collect()));
+        let blocks = vec![PageBlock::Picture(chart::prices(plan).embedded()), PageBlock::Text(note)];
+        parts.push(PagePart::new("prices", "Price against latency", blocks));
         parts.push(PagePart::new("best", "The best volumes", vec![compared(&charted)]));
         parts.push(PagePart::new("latency", "Latency", latency(plan, &charted)));
         if let Some(picture) = chart::credits_over_time(&charted) {
@@ -133,7 +131,9 @@ pub(super) fn all(plan: &TracePlanReport, most: usize) -> PageBlock {
         ];
         row.extend(SHOWN.map(|(share, _)| at(share).unwrap_or_default()));
         row.push(one.outcome.as_ref().map(|outcome| units::percent(outcome.throttled())).unwrap_or_default());
-        row.push(one.margin.as_ref().map(margin).unwrap_or_default());
+        row.push(one.margin.as_ref().map_or_else(String::new, |of| {
+            format!("{}{}x", if of.is_open { ">" } else { "" }, units::significant(of.factor, 3))
+        }));
         row.extend([candidate.about.latency_basis.name().to_owned(), provisioned(candidate)]);
         row
     };

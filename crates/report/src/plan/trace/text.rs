@@ -24,7 +24,7 @@ pub(crate) fn text(plan: &TracePlanReport, style: SheetStyle) -> String {
     }
     let more = plan.ranking.meeting.len().saturating_sub(COMPARED);
     let also = if more > 0 { format!("{more} more meet the need, ") } else { String::new() };
-    sheet.paragraph(&format!("{also}{} do not: --details", plan.ranking.missing.len()), Some(Tone::Faint));
+    sheet.paragraph(&format!("{also}{} volumes do not: --details", plan.ranking.missing.len()), Some(Tone::Faint));
     sheet.aside(0, figures::NOT_CONSIDERED);
     sheet.finish()
 }
