@@ -9,12 +9,12 @@ use super::headline::time;
 use super::markup::Markup;
 use super::page;
 use super::table::HtmlTable;
-use crate::chart::isolated;
-use crate::trace::{advice, copied, facts, figures, rates, severity, statement, summary, tables, warnings};
+use crate::trace::{advice, copied, facts, figures, severity, statement, tables, warnings};
 
 /// Returns the page: kind of load, warnings, headline figures, findings, charts, tables.
 pub(crate) fn trace_page(report: &TraceStudy) -> String {
-    let title = micro(&format!("{}: {}", isolated(&report.name), summary(report)));
+    let answer = crate::trace::answer::answer(report);
+    let title = super::answer::title(&answer);
     let mut out = Markup::default();
     out.raw("<!DOCTYPE html>\n");
     out.inside("html", &[("lang", "en")], |out| {
@@ -23,7 +23,11 @@ pub(crate) fn trace_page(report: &TraceStudy) -> String {
             out.inside("a", &[("class", "skip"), ("href", "#content")], |out| out.text("Skip to the findings"));
             out.class("div", "page", |out| {
                 out.class("header", "top", |out| out.leaf("p", "brand", "Fathom trace"));
-                out.inside("main", &[("id", "content")], |out| content(out, report, &title));
+                out.inside("main", &[("id", "content")], |out| {
+                    out.leaf("h1", "", &title);
+                    super::answer::write(out, &answer);
+                    content(out, report);
+                });
                 page::foot(out);
             });
         });
@@ -31,9 +35,7 @@ pub(crate) fn trace_page(report: &TraceStudy) -> String {
     out.finish()
 }
 
-fn content(out: &mut Markup, report: &TraceStudy, title: &str) {
-    out.leaf("h1", "", title);
-    out.class("p", "sub", |out| out.name(&micro(&format!("{}.", rates(report)))));
+fn content(out: &mut Markup, report: &TraceStudy) {
     for warning in warnings(report) {
         let (class, badge) = if warning.is_incomplete { ("distrust", "Incomplete") } else { ("warning", "Warning") };
         out.class("div", &format!("card verdict {class}"), |out| {

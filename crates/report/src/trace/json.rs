@@ -6,6 +6,7 @@ use trace::{TraceEnd, TraceFinding, TraceProfile, TraceStudy, TraceWindow};
 
 use super::job::JobForm;
 use super::{advice, figures, rates, severity, statement, summary, warnings};
+use crate::answer::Answer;
 use crate::words::severity_name;
 
 /// Version of the document's layout.
@@ -16,6 +17,7 @@ struct TraceEnvelope<'a> {
     /// Layout version; its key identifies the document.
     fathom_trace: u32,
     version: &'static str,
+    answer: Answer,
     name: &'a str,
     summary: String,
     rates: String,
@@ -95,6 +97,7 @@ pub(crate) fn json(report: &TraceStudy) -> String {
         fathom_trace: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
         name: &report.name,
+        answer: super::answer::answer(report),
         summary: summary(report),
         rates: rates(report),
         source: SourceForm {

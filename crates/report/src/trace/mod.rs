@@ -1,5 +1,6 @@
 //! Characteristics of a trace as text, Markdown, JSON and an HTML page.
 
+pub(crate) mod answer;
 mod job;
 mod json;
 mod meanings;

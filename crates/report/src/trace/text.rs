@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
+use super::answer::answer;
 use super::job::job_facts;
-use super::{TraceTable, advice, figures, rates, requests, severity, statement, summary, tables, warnings};
+use super::{TraceTable, advice, figures, requests, severity, statement, tables, warnings};
 use crate::civil;
 use crate::escape::{markdown as escaped, terminal};
 use crate::sheet::{Sheet, SheetStyle, Tone};
@@ -20,9 +21,20 @@ const INDENT: usize = 15;
 /// Returns the text: kind of load, warnings, figures, findings.
 pub(crate) fn text(report: &TraceStudy, style: SheetStyle) -> String {
     let mut page = TraceText { sheet: Sheet::new(style.readable(), INDENT) };
-    let name = terminal(&report.name, false).into_owned();
-    page.sheet.paragraph(&format!("{name}: {}", summary(report)), Some(Tone::Strong));
-    page.sheet.wrapped("  ", &rates(report));
+    answer(report).write(&mut page.sheet);
+    if !style.details {
+        tables(report).iter().take(1).for_each(|table| page.table(table));
+        report.copies.iter().for_each(|copy| page.copy(copy));
+        page.sheet.gap();
+        let findings = match report.findings.len() {
+            1 => "1 finding".to_owned(),
+            count => format!("{count} findings"),
+        };
+        page.sheet
+            .line(&page.sheet.faint(&format!("{findings}, arrivals, latencies, working set, processes: --details")));
+        return page.sheet.finish();
+    }
+    page.sheet.gap();
     for warning in warnings(report) {
         let tone = if warning.is_incomplete { Tone::Bad } else { Tone::Odd };
         page.sheet.led(
@@ -241,7 +253,7 @@ pub(crate) fn copied(copy: &TraceCopy) -> String {
 
 /// Returns the text as Markdown: headline, warnings, findings, facts, tables.
 pub(crate) fn markdown(report: &TraceStudy) -> String {
-    let mut text = format!("# {}\n\n{}: {}.\n", escaped(&report.name), escaped(&summary(report)), rates(report));
+    let mut text = format!("# {}\n\n{}", escaped(&report.name), answer(report).markdown());
     let mut list = |items: Vec<String>| {
         if !items.is_empty() {
             let _ = write!(text, "\n{}\n", items.join("\n"));
