@@ -20,6 +20,7 @@ use crate::{argv, diagnostics, outputs, rank, run, runners, save, trial};
 
 /// Simulates the jobs, or a grid of them with `--vary`.
 pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
+    let jobs = &named(jobs);
     if !options.vary.is_empty() {
         return grid(options, jobs, words);
     }
@@ -31,6 +32,16 @@ pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -
     }
     let (hosts, split) = (options.hosts, options.split);
     run::command(&RunCommandOptions { hosts, split, ..options.run.clone() }, jobs, words, true)
+}
+
+/// Name of a job without one.
+const UNNAMED: &str = "sim";
+
+/// Names the job of options without a job file: nothing is written, so its name does not matter.
+fn named(jobs: &[String]) -> Vec<String> {
+    let is_named = jobs.iter().any(|word| !word.starts_with("--") || word.starts_with("--name"));
+    let name = (!is_named && !jobs.is_empty()).then(|| format!("--name={UNNAMED}"));
+    name.into_iter().chain(jobs.iter().cloned()).collect()
 }
 
 /// Simulates every point of a grid of settings, or those of a shard.

@@ -7,6 +7,9 @@ use crate::rules::deeper;
 use crate::{Code, EvidenceSource, Finding, Quantity, Severity};
 use units::requests_in_flight;
 
+/// Relative error of means of simulated times.
+const MEAN_ERROR: f64 = 0.005;
+
 /// Fraction of its operations from which a stage that delayed them was the limit, or several stages together.
 const DECIDED: f64 = 0.5;
 
@@ -63,7 +66,8 @@ fn delayed_by(facts: Facts<'_>, model: &ModelRecord, stage: &ServiceStage, reque
     // Syncs occupy places of the queue too.
     let syncs = facts.result().occupied().map_or(0.0, |occupied| occupied - in_flight);
     let enough = in_flight * (1.0 - held / service.max(1.0)) + if syncs > ACCURATE { syncs - ACCURATE } else { 0.0 };
-    let enough = enough.ceil();
+    // The delay is a mean of random times: 8.005 are 8.
+    let enough = (enough * (1.0 - MEAN_ERROR)).ceil();
     // The rate of the job is that of the limit if the limit held all the time, and no other job had a part of it.
     let is_shared = stage.requests as f64 > SHARED * facts.result().ios() as f64;
     let is_rate = stage.utilisation >= WHOLE && !is_shared && spent(model.stages_of(facts.job)).is_none();
