@@ -8,5 +8,6 @@ mod fio_truths;
 #[path = "../../sim/tests/model.rs"]
 mod model;
 mod purchase;
+mod suggestions;
 mod synthesis;
 mod trace_purchase;
