@@ -62,7 +62,7 @@ impl Pace {
     }
 
     /// Returns the kind and intended start of the next operation, or the instant before which there is none.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn turn(&mut self, mix: Mix, random: &mut Random, now: Nanos) -> Result<(OpKind, Nanos), Nanos> {
         match self {
             Self::Closed => Ok((mix.draw(random), now)),
@@ -82,6 +82,8 @@ impl Pace {
 }
 
 impl OpenLoopPace {
+    // Inlined, it would save registers also where there is no schedule.
+    #[inline(never)]
     fn turn(&mut self, now: Nanos) -> Result<(OpKind, Nanos), Nanos> {
         let start = *self.start.get_or_insert(now);
         let kinds = [OpKind::Read, OpKind::Write, OpKind::Trim].into_iter().zip(&self.streams);

@@ -80,12 +80,18 @@ impl Picker {
     }
 
     /// Returns the file of the next operation; `None` if the pass has ended in all files.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self, files: &[Cursor], random: &mut Random) -> Option<usize> {
         if self.left > 0 && !files[self.current].is_done() {
             self.left -= 1;
             return Some(self.current);
         }
+        self.switch(files, random)
+    }
+
+    /// Returns the file of the next operation where the turn of the current one has ended.
+    #[inline(never)]
+    fn switch(&mut self, files: &[Cursor], random: &mut Random) -> Option<usize> {
         let wanted = match &mut self.order {
             PickOrder::RoundRobin if self.current + 1 == files.len() => 0,
             PickOrder::RoundRobin => self.current + 1,

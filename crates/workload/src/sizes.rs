@@ -72,8 +72,14 @@ impl Sizer {
     }
 
     /// Draws the next size in bytes.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn draw(&self, random: &mut Random) -> u32 {
+        if let Self::Fixed(size) = self { *size } else { self.draw_varying(random) }
+    }
+
+    /// Draws one of several sizes. Inlined, it would save registers also where there is one size.
+    #[inline(never)]
+    fn draw_varying(&self, random: &mut Random) -> u32 {
         match self {
             Self::Fixed(size) => *size,
             Self::Range { min, max, step, count } => {

@@ -27,6 +27,7 @@ pub(super) struct IssuerInputs {
 }
 
 impl Data {
+    #[inline]
     pub(super) fn fill(&self, op: &Decision, buffer: &mut [u8]) {
         match &self.verifier {
             Some(verifier) => verifier.fill(op, buffer),

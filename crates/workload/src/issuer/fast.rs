@@ -35,9 +35,12 @@ impl Fast {
     #[inline(always)]
     pub(super) fn next_in_run(&mut self, now: Nanos) -> Decision {
         self.left -= 1;
-        let mut op = self.template;
         let Pattern { files, rules, streams, sequence, .. } = &mut self.pattern;
-        op.offset = files[0].next_plain(rules, op.kind, op.length, &mut streams.places);
+        let Decision { kind, length, .. } = self.template;
+        let offset = files[0].next_plain(rules, kind, length, &mut streams.places);
+        // If fields of this copy had been used above, all would be copied one by one.
+        let mut op = self.template;
+        op.offset = offset;
         op.intended = now;
         op.sequence = *sequence;
         *sequence += 1;

@@ -200,12 +200,15 @@ impl Pattern {
         }
         let is_full = self.unverified.as_ref().is_some_and(|unverified| self.writes >= unverified.full_at);
         let ends_loop = self.limits.spend(length);
-        self.phase = match sync {
-            sync if ends_loop => Phase::LoopEnd { next_file: 0, sync },
-            sync if is_full => Phase::BacklogFull { sync },
-            Some(sync) => Phase::Sync(sync),
-            None => Phase::Load,
-        };
+        // Written only if it changes: with its sync, a phase is longer than a decision.
+        if ends_loop || is_full || begins_pass || sync.is_some() {
+            self.phase = match sync {
+                sync if ends_loop => Phase::LoopEnd { next_file: 0, sync },
+                sync if is_full => Phase::BacklogFull { sync },
+                Some(sync) => Phase::Sync(sync),
+                None => Phase::Load,
+            };
+        }
         if begins_pass { Next::IssueAnew(op) } else { Next::Issue(op) }
     }
 

@@ -392,7 +392,7 @@ impl Cursor {
 
     /// Returns absolute offset and length in bytes of the next operation of `kind`; `None` at the end of the pass over
     /// the file.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&mut self, rules: &OffsetRules, kind: OpKind, random: &mut Random) -> Option<(u64, u32)> {
         let kind = kind.index();
         if rules.sizes_by_order {
@@ -447,18 +447,21 @@ impl Cursor {
     /// Returns the next of the offsets counted by [`Cursor::plain_left`]; a call of [`Cursor::account`] must follow.
     #[inline(always)]
     pub(crate) fn next_plain(&mut self, rules: &OffsetRules, kind: OpKind, length: u32, random: &mut Random) -> u64 {
-        let kind = kind.index();
         let at = match &mut self.source {
             OffsetSource::InOrder => {
-                let at = self.heads[kind];
-                self.heads[kind] = at + i64::from(length);
+                let head = &mut self.heads[kind.index()];
+                let at = *head;
+                *head += i64::from(length);
                 at as u64
             }
             OffsetSource::Permuted { order, unit } => order.next().unwrap_or(0) * *unit,
             OffsetSource::Covered { map, unit } => {
                 map.take(random.below(map.blocks), 1).map_or(0, |taken| taken.0 * *unit)
             }
-            OffsetSource::Drawn(draws) => draws[kind].draw(random) * u64::from(rules.align[kind]),
+            OffsetSource::Drawn(draws) => {
+                let kind = kind.index();
+                draws[kind].draw(random) * u64::from(rules.align[kind])
+            }
             OffsetSource::Strided(_) | OffsetSource::Preconditioning { .. } => 0,
         };
         self.start + at
@@ -508,7 +511,7 @@ impl Cursor {
         self.fit(rules, kind, u64::try_from(at).ok()?, length)
     }
 
-    #[inline]
+    #[inline(always)]
     fn at_random(
         &mut self,
         rules: &OffsetRules,
