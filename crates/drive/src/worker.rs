@@ -291,7 +291,7 @@ impl DriveWorker {
             {
                 break wait;
             }
-            match self.next_by_rules(now) {
+            match &self.next_by_rules(now) {
                 Next::Issue(decision) => {
                     self.issue(target, decision, now);
                     issued += 1;
@@ -302,22 +302,22 @@ impl DriveWorker {
                         return self.drain(target, now);
                     }
                     let intended = if self.policy.scheduled { decision.intended } else { now };
-                    self.issue(target, Decision { intended, ..decision }, now);
+                    self.issue(target, &Decision { intended, ..*decision }, now);
                     issued += 1;
                 }
                 // After the runtime, what is left to do is not cut short by its end.
-                Next::Until(instant) if now >= self.end => break self.wait_until(instant),
-                Next::Until(instant) => break self.wait_until(instant.min(self.end)),
-                Next::Close(file) => target.close(file),
+                Next::Until(instant) if now >= self.end => break self.wait_until(*instant),
+                Next::Until(instant) => break self.wait_until(self.end.min(*instant)),
+                Next::Close(file) => target.close(*file),
                 step @ (Next::Renew(_) | Next::Command(_)) => {
-                    now = self.prepare(target, &step);
+                    now = self.prepare(target, step);
                     if self.is_halted() {
                         return self.drain(target, now);
                     }
                 }
                 // Also looks at completions and at the end of the run.
                 Next::Spin(cycles) => {
-                    target.spin(cycles);
+                    target.spin(*cycles);
                     break Wake::Poll;
                 }
                 Next::Blocked => break Wake::Completions(1),
@@ -408,12 +408,12 @@ impl DriveWorker {
     }
 
     #[inline(always)]
-    fn issue<T: Target>(&mut self, target: &mut T, decision: Decision, now: Nanos) {
-        let flight = Flight { decision, started: now, submitted: Nanos::MAX, moved: 0 };
+    fn issue<T: Target>(&mut self, target: &mut T, decision: &Decision, now: Nanos) {
+        let flight = Flight { decision: *decision, started: now, submitted: Nanos::MAX, moved: 0 };
         let Some((tag, free_since)) = self.slots.take(flight) else { return };
         match decision.kind {
-            OpKind::Read => self.compare(target, tag, &decision),
-            OpKind::Write => self.make_payload(target, tag, &decision),
+            OpKind::Read => self.compare(target, tag, decision),
+            OpKind::Write => self.make_payload(target, tag, decision),
             OpKind::Trim => target.divide(tag, self.issuer.trim_ranges()),
             kind => self.begin_sync(tag, kind),
         }
@@ -421,9 +421,9 @@ impl DriveWorker {
             self.meter.record_lateness(now.since(decision.intended.max(free_since)));
         }
         if decision.priority > 0 {
-            self.prioritize(target, &decision);
+            self.prioritize(target, decision);
         }
-        target.submit(op(tag, &decision, 0));
+        target.submit(op(tag, decision, 0));
     }
 
     /// Records which writes a sync covers, if the state of the writes is saved.
