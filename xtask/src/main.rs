@@ -21,6 +21,7 @@ usage: cargo xtask <chore>
                      one concept, long functions and files, small files
   generate [--check] write the files that are made from the code (docs, what commands in them print, pictures), or
                      check them
+  words              print every string that a user can read, with its place
   bench [CASE]...    Fathom against the installed fio, in pairs; the outcome is kept in xtask/bench/
   guest [WORD]...    the tests in a virtual machine: those whose names hold a word (`::` is in all), or without words the
                      short ones; guest -- COMMAND runs a command there
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["tidy"] => tidy::run(false),
         ["tidy", "--lists"] => tidy::run(true),
+        ["words"] => tidy::words(),
         ["generate"] => generate::run(false),
         ["generate", "--check"] => generate::run(true),
         ["bench", cases @ ..] => bench::run(cases),

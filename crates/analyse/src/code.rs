@@ -54,7 +54,7 @@ codes! {
     BelowExpectation,
     /// Syncs took longer than the database that waits for them allows.
     SyncsTooSlow,
-    /// Throughput did not settle.
+    /// Throughput did not reach steady state.
     NotSteady,
     /// The generator was so late that response times describe it more than the device.
     LatenessSignificant,

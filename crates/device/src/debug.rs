@@ -57,11 +57,11 @@ impl DebugLines {
         }
         let how = match (&result.error, result.ending) {
             (Some(error), _) => error.problem.what.clone(),
-            (None, Some(Ending::Complete)) => "all is done".to_owned(),
-            (None, Some(Ending::Runtime)) => "its time is over".to_owned(),
-            (None, Some(Ending::Stopped)) => "it was stopped".to_owned(),
+            (None, Some(Ending::Complete)) => "completed".to_owned(),
+            (None, Some(Ending::Runtime)) => "runtime elapsed".to_owned(),
+            (None, Some(Ending::Stopped)) => "stopped".to_owned(),
             (None, Some(Ending::Failed)) => "an operation failed".to_owned(),
-            (None, None) => "it did not begin".to_owned(),
+            (None, None) => "not started".to_owned(),
         };
         self.line(DebugSubject::Process, worker, job, || format!("has ended: {how}"));
     }

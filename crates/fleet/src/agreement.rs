@@ -26,7 +26,7 @@ pub(crate) trait Combine {
 pub(crate) struct Excluded(pub(crate) String);
 
 /// What a rank is told whose part comes too late.
-const TOO_LATE: &str = "the other ranks went on without this one, which had been silent for too long";
+const TOO_LATE: &str = "excluded: no heartbeat within the timeout";
 
 /// One agreement, as one rank takes part in it.
 pub(crate) struct Agreement {

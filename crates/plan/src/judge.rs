@@ -154,7 +154,10 @@ fn unknown_percentile() -> UnmetNeed {
 }
 
 fn unknown(caps: Vec<Cap>) -> ClosedFormResult {
-    let failure = UnmetNeed::absolute(Requirement::Unknown, "no closed form for mixtures on a drive".to_owned());
+    let failure = UnmetNeed::absolute(
+        Requirement::Unknown,
+        "mixed reads and writes on a hard disk have no closed form".to_owned(),
+    );
     ClosedFormResult { caps, failures: vec![failure], ..ClosedFormResult::default() }
 }
 

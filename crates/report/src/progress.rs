@@ -17,9 +17,9 @@ pub fn line(progress: &RunProgress) -> String {
         parts.push(format!("{} failed", progress.errors));
     }
     parts.push(match progress.eta {
-        _ if progress.reads_back => format!("{} so far, reading back what was written", clock(progress.elapsed)),
+        _ if progress.reads_back => format!("{} elapsed, verifying", clock(progress.elapsed)),
         Some(eta) => format!("{} left", clock(eta)),
-        None => format!("{} so far", clock(progress.elapsed)),
+        None => format!("{} elapsed", clock(progress.elapsed)),
     });
     parts.join("  ")
 }

@@ -220,7 +220,7 @@ impl RuntimeDirectory {
         let remedy = "name a socket with --socket PATH, or set XDG_RUNTIME_DIR";
         match std::fs::DirBuilder::new().mode(0o700).create(directory) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                let what = format!("cannot make {}: {error}", directory.display());
+                let what = format!("cannot create {}: {error}", directory.display());
                 return Err(Problem::error(ProblemCode::File, what).help(remedy));
             }
             _ => {}

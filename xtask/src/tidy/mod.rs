@@ -9,6 +9,7 @@ mod names;
 mod sizes;
 mod sources;
 mod twins;
+mod words;
 
 use std::path::{Path, PathBuf};
 
@@ -51,10 +52,16 @@ pub(crate) fn run(lists: bool) -> Result<()> {
     complaints.extend(circles.iter().map(|(circle, ties)| format!("circle of modules: {circle}: {}", ties.join(", "))));
     complaints.extend(banned_words(&root, &sources)?);
     complaints.extend(names::banned(&sources));
+    complaints.extend(words::habits(&sources));
     for complaint in &complaints {
         eprintln!("tidy: {complaint}");
     }
     if complaints.is_empty() { Ok(()) } else { bail!("{} complaints", complaints.len()) }
+}
+
+/// Prints every string that a user can read, with its place.
+pub(crate) fn words() -> Result<()> {
+    words::print(&root()?)
 }
 
 /// Returns the top directory of the project.

@@ -361,7 +361,7 @@ fn beside_buffers(capacity: &Capacity) -> Option<HostLimit> {
 }
 
 fn constant(most: u64) -> Option<HostLimit> {
-    Some(HostLimit { most, source: "the maximum of Fathom".to_owned() })
+    Some(HostLimit { most, source: "Fathom's limit".to_owned() })
 }
 
 fn bytes(n: u64) -> String {

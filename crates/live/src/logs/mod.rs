@@ -37,5 +37,5 @@ impl LogSink for LogFiles {
 /// Creates a log file through the write gate.
 pub(crate) fn create_log(path: &str, existing: Existing) -> Result<File, Problem> {
     create_output(Path::new(path), existing)
-        .map_err(|denied| Problem::from(denied).of(format_args!("cannot make the log file {path}")))
+        .map_err(|denied| Problem::from(denied).of(format_args!("cannot create the log file {path}")))
 }

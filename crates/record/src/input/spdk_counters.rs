@@ -119,7 +119,7 @@ pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Input, Probl
         notes.push("counted since the start: rates are not known. A second copy, after the load, has them".to_owned());
     }
     if is_reset {
-        notes.push("devices whose counters began anew between the copies are left out".to_owned());
+        notes.push("devices whose counters were reset between the copies are left out".to_owned());
     }
     Ok(input("spdk", jobs, &notes))
 }

@@ -263,7 +263,7 @@ impl SampleReport {
         };
         sheet.field("intervals", &format!("{lengths}; {missed}"));
         if self.restarts > 0 {
-            let text = format!("the counters began anew; intervals left out: {}", grouped(self.restarts));
+            let text = format!("the counters were reset; intervals left out: {}", grouped(self.restarts));
             sheet.toned_field("restarts", &text, Some(Tone::Bad));
         }
         let uncounted: Vec<&str> = [("discards", self.counts_discards), ("flushes", self.counts_flushes)]

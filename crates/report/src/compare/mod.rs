@@ -17,11 +17,10 @@ pub use words::{refusal, refusal_of_repeats};
 
 use crate::civil;
 use crate::text::parameters;
+use crate::words::LARGE_BYTES;
 
 /// Version of the document's layout.
 const SCHEMA: u32 = 1;
-/// Block size from which throughput is the headline.
-pub(crate) const LARGE_BYTES: f64 = 65_536.0;
 
 /// A run with its name and a description.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -122,8 +122,8 @@ pub(crate) fn caution_notes(comparison: &Comparison) -> Vec<String> {
             }
         }
         if !names.is_empty() {
-            let (side, names) = (side_words(side), names.join(", "));
-            notes.push(format!("Of {side} it was found: {names} (`fathom explain` says more)."));
+            let (side, names) = (capital(side_words(side)), names.join(", "));
+            notes.push(format!("{side} has findings: {names} (see `fathom explain`)."));
         }
     }
     for words in all().filter_map(caution_words) {
@@ -142,8 +142,8 @@ fn caution_words(caution: &Caution) -> Option<String> {
             format!("Burst credits ran out in {} alone: its mean is of two speeds.", side_words(side))
         }
         Caution::Correlated { side, figure, values, independent } => format!(
-            "Neighbouring intervals of {figure} in {} are so alike that {values} of them are worth {:.0}: trust repeats \
-             rather than the interval.",
+            "Intervals of {figure} in {} are strongly autocorrelated (effective sample size {:.0} of {values}): rely on \
+             repeats.",
             side_words(side),
             independent.max(1.0)
         ),

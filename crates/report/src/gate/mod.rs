@@ -139,7 +139,7 @@ fn value_words(expectation: &Assertion, value: f64) -> String {
     }
 }
 
-/// Returns `7.7% to spare`, `35.0% off`, or `within noise (change -7.0% ± 9.1%): 120 s more would decide it`.
+/// Returns `7.7% headroom`, `35.0% off`, or `within noise (change -7.0% ± 9.1%): 120 s more would decide it`.
 fn outcome_words(expectation: &Assertion, judged: &JudgedAssertion) -> String {
     let change =
         judged.change.as_ref().map_or_else(String::new, |change| format!(" (change {})", change_words(change)));
@@ -152,7 +152,7 @@ fn outcome_words(expectation: &Assertion, judged: &JudgedAssertion) -> String {
         GateOutcome::Passed | GateOutcome::Failed => {
             let failed = judged.outcome == GateOutcome::Failed;
             let margin = judged.margin_percent.map(|margin| {
-                let side = if failed || margin < 0.0 { "off" } else { "to spare" };
+                let side = if failed || margin < 0.0 { "off" } else { "headroom" };
                 format!("{}% {side}", significant(margin.abs(), 3))
             });
             let of_share = matches!(expectation.bound, Bound::OfBaseline(_));

@@ -30,7 +30,7 @@ pub(super) fn section(out: &mut Markup, runs: &[ReportedRun<'_>], parts: &[Secti
         out.class("div", "card sheet", |out| {
             out.class("p", "hint", |out| {
                 out.name(&name);
-                out.text(" ran under other conditions. Beside the first, as baseline:");
+                out.text(" is not comparable with the first run:");
             });
             out.inside("ul", &[], |out| lines.iter().for_each(|line| out.inside("li", &[], |out| out.name(line))));
         });

@@ -110,10 +110,10 @@ fn volume(volume: &ModelledVolume) -> Vec<(&'static str, String)> {
 
 const fn outcome(outcome: RunOutcome) -> &'static str {
     match outcome {
-        RunOutcome::Completed => "everything was done",
-        RunOutcome::Interrupted => "interrupted: these are the results until then",
-        RunOutcome::Failed => "at least one worker failed; the results of the others are whole",
-        RunOutcome::Running => "still running: these are the results so far",
+        RunOutcome::Completed => "completed",
+        RunOutcome::Interrupted => "interrupted: results up to the signal",
+        RunOutcome::Failed => "a worker failed; results of the others are complete",
+        RunOutcome::Running => "still running: results so far",
     }
 }
 

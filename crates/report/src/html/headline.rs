@@ -8,8 +8,8 @@ use super::markup::Markup;
 use super::part::Member;
 use super::table::HtmlTable;
 use crate::chart::isolated;
-use crate::compare::LARGE_BYTES;
 use crate::text::latencies;
+use crate::words::LARGE_BYTES;
 
 const PERCENTILES: [(f64, &str); 6] =
     [(50.0, "p50"), (90.0, "p90"), (95.0, "p95"), (99.0, "p99"), (99.9, "p99.9"), (99.99, "p99.99")];

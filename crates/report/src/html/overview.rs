@@ -27,10 +27,7 @@ pub(super) fn title(parts: &[SectionPart<'_>]) -> String {
         _ if all == 0 => "Nothing was measured".to_owned(),
         (0, 0) if all <= NAMED => parts.iter().filter_map(result).collect::<Vec<_>>().join(", "),
         (0, 0) => format!("{all} jobs were measured, none with a warning"),
-        (0, odd) => format!(
-            "{all} jobs were measured; {}",
-            plural(odd, "was not what was asked for", "were not what was asked for")
-        ),
+        (0, odd) => format!("{all} jobs were measured; {}", plural(odd, "has a warning", "have warnings")),
         (wrong, _) => {
             format!("{all} jobs were measured; {}", plural(wrong, "is not to be trusted", "are not to be trusted"))
         }

@@ -35,7 +35,7 @@ pub(super) fn section(out: &mut Markup, part: &SectionPart<'_>, alone: bool) {
     out.leaf(if alone { "h2" } else { "h3" }, "", "Charts");
     out.class("div", "figures", |out| charts.iter().for_each(|chart| chart.write(out)));
     if part.lasted_ns() == 0 {
-        out.leaf("p", "hint", "The record has no course over time: imports of other programs' output carry sums only.");
+        out.leaf("p", "hint", "This source has totals only, no time series.");
     }
 }
 

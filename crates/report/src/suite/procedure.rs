@@ -273,9 +273,9 @@ fn grouped_list<'a>(out: &mut String, texts: impl Iterator<Item = (&'a str, &'a 
 
 /// Format of suite files, appended to `docs/suites.md`.
 const FORMAT: &str = r#"
-## A suite of one's own
+## Writing your own suite
 
-A file that `fathom suite run ./mine.toml` takes. Everything that is wrong with it is told at once, each with its place.
+A file for `fathom suite run ./mine.toml`. All errors are reported at once, with their locations.
 
 ```toml
 [suite]

@@ -7,7 +7,9 @@ use units::{Bytes, Nanos, count};
 use super::SentenceContext;
 use super::explain::{Origin, action, cause};
 use crate::answer::{Answer, Outcome};
-use crate::compare::LARGE_BYTES;
+
+/// Mean size of operations from which throughput says more than IOPS.
+pub(crate) const LARGE_BYTES: f64 = 65_536.0;
 
 /// Returns what a job did and what limited it; `name` is put before it if there are several jobs.
 pub(crate) fn run_answer(run: &Run, verdict: &Verdict, job: &JobResult) -> Answer {

@@ -25,8 +25,7 @@ pub(super) fn jitter(attachments: &[Attachment], stage: &ServiceStage, p99: Opti
     let jitter = cited_jitter(jitter);
     matters.then(|| {
         format!(
-            "{} admits operations up to {jitter} ahead of an even schedule: {waited}, and without jitter up to {without}; \
-             `jitter=TIME` behind the volume sets it",
+            "{}: burst tolerance {jitter}: {waited}, up to {without} without it; `jitter=TIME` of the volume sets it",
             stage.name
         )
     })
