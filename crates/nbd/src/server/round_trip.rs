@@ -20,7 +20,7 @@ const REPLY_BYTES: usize = 4096;
 /// Measures the usual time from a client's request to its reply if no work is done: the kernel wakes both sides and
 /// copies the data. Takes slightly more than a tenth of a second.
 ///
-/// The result is the median of 101 rounds between two threads of this process over a pair of unix sockets. ClientEnded TCP,
+/// The result is the median of 101 rounds between two threads of this process over a pair of unix sockets. Over TCP,
 /// the round trip within a host takes some microseconds longer.
 ///
 /// # Errors

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::{SECTOR, device_name, push_text};
-use crate::import::{EVENT_BYTES, MAGIC, category};
+use crate::import::{BlockAction, RawEvent, category};
 use crate::{TraceInfo, TraceOperation, TraceRequest};
 
 /// Maximum number of events that wait for earlier ones.
@@ -17,16 +17,6 @@ const MAJOR: u32 = 259;
 
 /// `EIO`: traces do not keep which error it was.
 const FAILED: u16 = 5;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Action {
-    /// The command of the process.
-    Note,
-    Queue,
-    Insert,
-    Issue,
-    Complete,
-}
 
 /// A request as its events name it.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +30,8 @@ struct Named {
 #[derive(Debug)]
 pub(super) struct EventExport {
     is_binary: bool,
-    /// By time; events of the same time in the order of their number.
-    waiting: BinaryHeap<Reverse<(u64, u64, Action)>>,
+    /// By time; events of the same time in the order of their number. Those without an action name the process.
+    waiting: BinaryHeap<Reverse<(u64, u64, Option<BlockAction>)>>,
     /// Requests by the number of their events.
     requests: BTreeMap<u64, (Named, u8)>,
     count: u64,
@@ -77,11 +67,11 @@ impl EventExport {
         let issued = request.issued_ns;
         let queued = issued.saturating_sub(request.queued_ns.unwrap_or(0));
         let events = [
-            Some((queued, Action::Note)).filter(|_| is_new && self.is_binary),
-            Some((queued, Action::Queue)),
-            request.queued_ns.map(|_| (queued, Action::Insert)),
-            Some((issued, Action::Issue)),
-            request.service_ns.map(|service| (issued.saturating_add(service), Action::Complete)),
+            Some((queued, None)).filter(|_| is_new && self.is_binary),
+            Some((queued, Some(BlockAction::Queue))),
+            request.queued_ns.map(|_| (queued, Some(BlockAction::Insert))),
+            Some((issued, Some(BlockAction::Issue))),
+            request.service_ns.map(|service| (issued.saturating_add(service), Some(BlockAction::Complete))),
         ];
         let id = self.count;
         self.count += 1;
@@ -107,9 +97,7 @@ impl EventExport {
         if *left == 0 {
             self.requests.remove(&id);
         }
-        if action == Action::Note {
-            return self.write_note(time, named.pid, output);
-        }
+        let Some(action) = action else { return self.write_note(time, named.pid, output) };
         self.sequence = self.sequence.wrapping_add(1);
         if self.is_binary {
             self.write_binary(time, action, &named, output);
@@ -118,12 +106,12 @@ impl EventExport {
         }
     }
 
-    fn write_binary(&self, time: u64, action: Action, named: &Named, output: &mut Vec<u8>) {
+    fn write_binary(&self, time: u64, action: BlockAction, named: &Named, output: &mut Vec<u8>) {
         let (number, class) = match action {
-            Action::Note | Action::Queue => (1, category::QUEUE),
-            Action::Insert => (12, category::QUEUE),
-            Action::Issue => (7, category::ISSUE),
-            Action::Complete => (8, category::COMPLETE),
+            BlockAction::Issue => (7, category::ISSUE),
+            BlockAction::Complete => (8, category::COMPLETE),
+            BlockAction::Insert => (12, category::QUEUE),
+            _ => (1, category::QUEUE),
         };
         let TraceRequest { operation, offset, length, .. } = named.request;
         let mut categories = class;
@@ -137,26 +125,28 @@ impl EventExport {
         add(named.request.is_sync, category::SYNC);
         add(named.request.is_meta, category::META);
         add(named.request.is_readahead, category::AHEAD);
-        let failed = action == Action::Complete && named.request.has_failed;
-        let event = StoredEvent {
-            time,
+        let failed = action == BlockAction::Complete && named.request.has_failed;
+        let event = RawEvent {
+            time_ns: time,
             sector: offset / SECTOR,
             bytes: length,
-            action: (categories << 16) as u32 | number,
+            action: number,
+            categories,
             pid: named.pid,
             device: named.device.0 << 20 | named.device.1 & 0xf_ffff,
             error: if failed { FAILED } else { 0 },
+            ..RawEvent::default()
         };
-        event.write(self.sequence, &[], output);
+        event.write(self.sequence, output);
     }
 
-    fn write_text(&self, time: u64, action: Action, named: &Named, output: &mut Vec<u8>) {
+    fn write_text(&self, time: u64, action: BlockAction, named: &Named, output: &mut Vec<u8>) {
         let (major, minor) = named.device;
         let letter = match action {
-            Action::Note | Action::Queue => "Q",
-            Action::Insert => "I",
-            Action::Issue => "D",
-            Action::Complete => "C",
+            BlockAction::Issue => "D",
+            BlockAction::Complete => "C",
+            BlockAction::Insert => "I",
+            _ => "Q",
         };
         let (seconds, nanoseconds) = (time / 1_000_000_000, time % 1_000_000_000);
         let (sequence, pid) = (self.sequence, named.pid);
@@ -170,11 +160,11 @@ impl EventExport {
         let (sector, sectors) = (named.request.offset / SECTOR, u64::from(named.request.length).div_ceil(SECTOR));
         if sectors > 0 {
             push_text(output, format_args!("{sector} + {sectors} "));
-        } else if action == Action::Complete {
+        } else if action == BlockAction::Complete {
             push_text(output, format_args!("{sector} "));
         }
         match self.commands.get(&pid) {
-            _ if action == Action::Complete => {
+            _ if action == BlockAction::Complete => {
                 push_text(output, format_args!("[{}]\n", if named.request.has_failed { FAILED } else { 0 }));
             }
             command => push_text(output, format_args!("[{}]\n", command.map_or("", String::as_str))),
@@ -190,8 +180,8 @@ impl EventExport {
         let seconds = (started_ms / 1_000) as u32;
         let nanoseconds = (started_ms % 1_000) as u32 * 1_000_000;
         let data = [seconds.to_le_bytes(), nanoseconds.to_le_bytes()].concat();
-        let note = StoredEvent { action: (category::NOTIFY << 16) as u32 | 1, ..StoredEvent::default() };
-        note.write(0, &data, output);
+        let note = RawEvent { action: 1, categories: category::NOTIFY, data, ..RawEvent::default() };
+        note.write(0, output);
     }
 
     /// Returns the number of the process, and whether this is its first request.
@@ -212,41 +202,11 @@ impl EventExport {
         if matches!(command, "" | "pid") {
             return;
         }
-        let mut data = [0; 16];
+        let mut data = vec![0; 16];
         // `TASK_COMM_LEN` bytes, the last of which is zero.
         data.iter_mut().take(15).zip(command.bytes()).for_each(|(to, from)| *to = from);
-        let action = (category::NOTIFY << 16) as u32;
-        StoredEvent { time, action, pid, ..StoredEvent::default() }.write(0, &data, output);
-    }
-}
-
-/// Fields of `struct blk_io_trace`.
-#[derive(Debug, Default)]
-struct StoredEvent {
-    time: u64,
-    sector: u64,
-    bytes: u32,
-    action: u32,
-    pid: u32,
-    device: u32,
-    error: u16,
-}
-
-impl StoredEvent {
-    fn write(&self, sequence: u32, data: &[u8], output: &mut Vec<u8>) {
-        let start = output.len();
-        output.extend_from_slice(&(MAGIC | 7).to_le_bytes());
-        output.extend_from_slice(&sequence.to_le_bytes());
-        output.extend_from_slice(&self.time.to_le_bytes());
-        output.extend_from_slice(&self.sector.to_le_bytes());
-        // The last field is the number of the processor.
-        for field in [self.bytes, self.action, self.pid, self.device, 0] {
-            output.extend_from_slice(&field.to_le_bytes());
-        }
-        output.extend_from_slice(&self.error.to_le_bytes());
-        output.extend_from_slice(&(data.len() as u16).to_le_bytes());
-        debug_assert_eq!(output.len() - start, EVENT_BYTES);
-        output.extend_from_slice(data);
+        let note = RawEvent { time_ns: time, categories: category::NOTIFY, pid, data, ..RawEvent::default() };
+        note.write(0, output);
     }
 }
 

@@ -2,22 +2,16 @@
 
 use super::blktrace::{EventReader, RawEvent, RawNext, next_event};
 use super::error::at_byte;
-use super::events::EventPairing;
-use super::{Rebase, TraceStep};
+use super::{REQUESTS_AT_ONCE, RebasedEvents, TraceStep};
 use crate::{TraceEnd, TraceInfo, TraceRequest};
 use units::Problem;
-
-/// Number of requests that one call returns.
-const REQUESTS_AT_ONCE: usize = 4_096;
 
 /// Merges the events of files by their time.
 #[derive(Debug)]
 pub(super) struct Binary {
     files: Vec<EventFile>,
     reader: EventReader,
-    pairing: EventPairing,
-    paired: Vec<TraceRequest>,
-    rebase: Rebase,
+    pub(super) events: RebasedEvents,
     is_truncated: Option<TraceEnd>,
 }
 
@@ -42,19 +36,9 @@ impl Binary {
         Self {
             files: (0..files.max(1)).map(|_| EventFile::default()).collect(),
             reader: EventReader::default(),
-            pairing: EventPairing::default(),
-            paired: Vec::new(),
-            rebase: Rebase::default(),
+            events: RebasedEvents::default(),
             is_truncated: None,
         }
-    }
-
-    pub(super) fn early(&self) -> u64 {
-        self.rebase.early
-    }
-
-    pub(super) fn unmatched(&self) -> u64 {
-        self.pairing.unmatched()
     }
 
     pub(super) fn feed(&mut self, file: usize, bytes: &[u8]) {
@@ -91,8 +75,7 @@ impl Binary {
             if let Some(raw) = self.files[index].next.take()
                 && let Some(event) = self.reader.event(&raw, info)
             {
-                self.pairing.add(&event, &mut self.paired);
-                self.take_paired(requests);
+                self.events.add(&event, requests);
                 self.set_start(info);
             }
         }
@@ -131,9 +114,7 @@ impl Binary {
 
     fn end(&mut self, info: &mut TraceInfo, requests: &mut Vec<TraceRequest>) -> TraceStep {
         let before = requests.len();
-        self.pairing.finish(&mut self.paired);
-        self.take_paired(requests);
-        self.rebase.release(requests);
+        self.events.finish(requests);
         self.set_start(info);
         if requests.len() > before {
             return TraceStep::Requests;
@@ -141,16 +122,10 @@ impl Binary {
         TraceStep::End(self.is_truncated.unwrap_or(TraceEnd::Complete))
     }
 
-    fn take_paired(&mut self, requests: &mut Vec<TraceRequest>) {
-        for request in self.paired.drain(..) {
-            self.rebase.push(request, requests);
-        }
-    }
-
     /// Notes the time of day of the start: the trace has it for one of its times.
     fn set_start(&self, info: &mut TraceInfo) {
         if info.started_unix_ms.is_none()
-            && let (Some((at, unix_ns)), Some(start)) = (self.reader.clock, self.rebase.start_ns)
+            && let (Some((at, unix_ns)), Some(start)) = (self.reader.clock, self.events.rebase.start_ns)
         {
             info.started_unix_ms = Some(unix_ns.saturating_add(start).saturating_sub(at) / 1_000_000);
         }

@@ -7,10 +7,10 @@ use super::events::{BlockAction, BlockEvent};
 use crate::{TraceInfo, TraceOperation, TraceRequest};
 
 /// `BLK_IO_TRACE_MAGIC`, without its lowest byte, the version.
-pub(crate) const MAGIC: u32 = 0x6561_7400;
+const MAGIC: u32 = 0x6561_7400;
 
 /// Lengths of an event of versions 7 and 8, in bytes.
-pub(crate) const EVENT_BYTES: usize = 48;
+const EVENT_BYTES: usize = 48;
 const EVENT2_BYTES: usize = 64;
 
 /// Categories, bits of an action above the lowest 16.
@@ -37,19 +37,39 @@ const DATA_BYTES_MAX: u16 = 4_096;
 const WITH_CGROUP: u64 = 1 << 8;
 
 /// An event as it is stored.
-#[derive(Clone, Debug)]
-pub(super) struct RawEvent {
-    pub(super) time_ns: u64,
-    sector: u64,
-    bytes: u32,
-    action: u64,
-    categories: u64,
-    pid: u32,
-    device: u32,
-    error: u16,
-    is_big_endian: bool,
-    /// Data after the event, at most 64 bytes: enough for notes.
-    data: Vec<u8>,
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RawEvent {
+    pub(crate) time_ns: u64,
+    pub(crate) sector: u64,
+    pub(crate) bytes: u32,
+    pub(crate) action: u64,
+    pub(crate) categories: u64,
+    pub(crate) pid: u32,
+    pub(crate) device: u32,
+    pub(crate) error: u16,
+    pub(crate) is_big_endian: bool,
+    /// Data after the event; of a read one at most 64 bytes: enough for notes.
+    pub(crate) data: Vec<u8>,
+}
+
+impl RawEvent {
+    /// Appends the event as version 7, in little-endian order.
+    pub(crate) fn write(&self, sequence: u32, output: &mut Vec<u8>) {
+        let start = output.len();
+        output.extend_from_slice(&(MAGIC | 7).to_le_bytes());
+        output.extend_from_slice(&sequence.to_le_bytes());
+        output.extend_from_slice(&self.time_ns.to_le_bytes());
+        output.extend_from_slice(&self.sector.to_le_bytes());
+        let action = (self.categories << 16 | self.action) as u32;
+        // The last field is the number of the processor.
+        for field in [self.bytes, action, self.pid, self.device, 0] {
+            output.extend_from_slice(&field.to_le_bytes());
+        }
+        output.extend_from_slice(&self.error.to_le_bytes());
+        output.extend_from_slice(&(self.data.len() as u16).to_le_bytes());
+        debug_assert_eq!(output.len() - start, EVENT_BYTES);
+        output.extend_from_slice(&self.data);
+    }
 }
 
 /// What the start of some bytes is.

@@ -8,7 +8,7 @@ use crate::{TraceOperation, TraceRequest};
 const PENDING_MAX: usize = 1 << 16;
 
 /// What happened to a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum BlockAction {
     /// `Q`: a bio was submitted.
     Queue,

@@ -16,9 +16,11 @@ use std::collections::BTreeMap;
 use crate::trace_format::TraceFormat;
 use crate::{TraceInfo, TraceReader, TraceRequest, TraceStep};
 use binary::Binary;
-pub(crate) use blktrace::{EVENT_BYTES, MAGIC, category};
+pub(crate) use blktrace::{RawEvent, category};
 use error::{at_byte, excerpt};
+pub(crate) use events::BlockAction;
 pub use events::set_letters;
+use events::{BlockEvent, EventPairing};
 use text::Text;
 use units::{Place, Problem, ProblemCode};
 
@@ -87,8 +89,8 @@ impl TraceInput {
     pub fn missing(&self) -> u64 {
         match &self.source {
             Source::Own(reader) => reader.missing(),
-            Source::Text(text) => text.unmatched(),
-            Source::Binary(binary) => binary.unmatched(),
+            Source::Text(text) => text.events.pairing.unmatched(),
+            Source::Binary(binary) => binary.events.pairing.unmatched(),
         }
     }
 
@@ -98,8 +100,8 @@ impl TraceInput {
     pub fn early(&self) -> u64 {
         match &self.source {
             Source::Own(_) => 0,
-            Source::Text(text) => text.early(),
-            Source::Binary(binary) => binary.early(),
+            Source::Text(text) => text.events.rebase.early,
+            Source::Binary(binary) => binary.events.rebase.early,
         }
     }
 
@@ -208,6 +210,37 @@ impl NameNumbers {
         self.latest.0.extend_from_slice(name);
         self.latest.1 = Some(number);
         number
+    }
+}
+
+/// Number of requests that one call returns.
+const REQUESTS_AT_ONCE: usize = 4_096;
+
+/// Makes requests out of events, with times since the start.
+#[derive(Debug, Default)]
+struct RebasedEvents {
+    pairing: EventPairing,
+    rebase: Rebase,
+    paired: Vec<TraceRequest>,
+}
+
+impl RebasedEvents {
+    fn add(&mut self, event: &BlockEvent, requests: &mut Vec<TraceRequest>) {
+        self.pairing.add(event, &mut self.paired);
+        self.take_paired(requests);
+    }
+
+    /// Returns the last requests.
+    fn finish(&mut self, requests: &mut Vec<TraceRequest>) {
+        self.pairing.finish(&mut self.paired);
+        self.take_paired(requests);
+        self.rebase.release(requests);
+    }
+
+    fn take_paired(&mut self, requests: &mut Vec<TraceRequest>) {
+        for request in self.paired.drain(..) {
+            self.rebase.push(request, requests);
+        }
     }
 }
 

@@ -2,16 +2,12 @@
 
 use super::blkparse::Blkparse;
 use super::error::FieldError;
-use super::events::EventPairing;
 use super::iolog::Iolog;
 use super::lines::{LineStep, Lines};
-use super::{NameNumbers, Rebase, TraceStep, csv};
+use super::{NameNumbers, REQUESTS_AT_ONCE, Rebase, RebasedEvents, TraceStep, csv};
 use crate::trace_format::TraceFormat;
 use crate::{TraceEnd, TraceInfo, TraceRequest};
 use units::Problem;
-
-/// Number of requests that one call returns.
-const REQUESTS_AT_ONCE: usize = 4_096;
 
 /// Reads lines of any format.
 #[derive(Debug)]
@@ -21,10 +17,8 @@ pub(super) struct Text {
     is_first: bool,
     iolog: Iolog,
     blkparse: Blkparse,
-    pairing: EventPairing,
-    paired: Vec<TraceRequest>,
+    pub(super) events: RebasedEvents,
     devices: NameNumbers,
-    rebase: Rebase,
     device: Vec<u8>,
 }
 
@@ -38,20 +32,13 @@ impl Text {
             is_first: true,
             iolog: Iolog::new(format == TraceFormat::FioIolog3),
             blkparse: Blkparse::default(),
-            pairing: EventPairing::default(),
-            paired: Vec::new(),
+            events: RebasedEvents {
+                rebase: Rebase { start_ns: has_start.then_some(0), ..Rebase::default() },
+                ..RebasedEvents::default()
+            },
             devices: NameNumbers::default(),
-            rebase: Rebase { start_ns: has_start.then_some(0), ..Rebase::default() },
             device: Vec::new(),
         }
-    }
-
-    pub(super) fn unmatched(&self) -> u64 {
-        self.pairing.unmatched()
-    }
-
-    pub(super) fn early(&self) -> u64 {
-        self.rebase.early
     }
 
     pub(super) fn feed(&mut self, bytes: &[u8]) {
@@ -92,9 +79,7 @@ impl Text {
     /// Returns the last requests, then the end.
     fn end(&mut self, info: &mut TraceInfo, requests: &mut Vec<TraceRequest>) -> TraceStep {
         let before = requests.len();
-        self.pairing.finish(&mut self.paired);
-        self.take_paired(requests);
-        self.rebase.release(requests);
+        self.events.finish(requests);
         self.set_start(info);
         if requests.len() > before { TraceStep::Requests } else { TraceStep::End(TraceEnd::Complete) }
     }
@@ -121,8 +106,7 @@ impl Text {
             }
             TraceFormat::Blkparse => {
                 let Some(event) = self.blkparse.line(line, info)? else { return Ok(()) };
-                self.pairing.add(&event, &mut self.paired);
-                self.take_paired(requests);
+                self.events.add(&event, requests);
             }
             _ if line.is_empty() => {}
             _ => {
@@ -142,16 +126,10 @@ impl Text {
                     device: self.devices.number(&self.device, |name| info.devices.push((name, None))),
                     ..TraceRequest::default()
                 };
-                self.rebase.push(request, requests);
+                self.events.rebase.push(request, requests);
             }
         }
         Ok(())
-    }
-
-    fn take_paired(&mut self, requests: &mut Vec<TraceRequest>) {
-        for request in self.paired.drain(..) {
-            self.rebase.push(request, requests);
-        }
     }
 
     /// Notes the time of day of the start, in formats that have it.
@@ -159,7 +137,7 @@ impl Text {
         let has_date =
             matches!(self.format, TraceFormat::Msr | TraceFormat::Systor | TraceFormat::Alibaba | TraceFormat::Tencent);
         if has_date && info.started_unix_ms.is_none() {
-            info.started_unix_ms = self.rebase.start_ns.map(|start| start / 1_000_000);
+            info.started_unix_ms = self.events.rebase.start_ns.map(|start| start / 1_000_000);
         }
     }
 
