@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         match node.request(&sized).map(|request| request.ask) {
             Some(Ask::Do(ticket, operation)) => {
-                assert!(within(&operation) && !(read_only && writes(&operation)), "{operation:?}");
+                assert!(within(&operation) && !(read_only && operation.changes()), "{operation:?}");
                 check_length(&ticket.reply(Ok(())));
                 check_length(&ticket.reply(Err(nbd::wire::Errno::Io)));
             }
@@ -40,17 +40,13 @@ fn check_length(reply: &FuseReply) {
     assert_eq!(reply.bytes()[..4], length.to_ne_bytes());
 }
 
-fn within(operation: &Operation<'_>) -> bool {
-    let (offset, length) = match *operation {
-        Operation::Read { offset, length } => (offset, u64::from(length)),
-        Operation::Write { offset, data, .. } => (offset, data.len() as u64),
-        Operation::Zero { offset, length, .. } => (offset, length),
-        Operation::Flush => return true,
-        Operation::Trim { .. } | Operation::Cache { .. } => return false,
-    };
-    length > 0 && offset.checked_add(length).is_some_and(|end| end <= SIZE)
-}
-
-fn writes(operation: &Operation<'_>) -> bool {
-    !matches!(operation, Operation::Read { .. } | Operation::Flush)
+fn within(operation: &Operation<&[u8]>) -> bool {
+    match operation {
+        Operation::Flush => true,
+        Operation::Trim { .. } | Operation::Cache { .. } => false,
+        _ => {
+            let range = operation.range();
+            !range.is_empty() && range.end <= SIZE
+        }
+    }
 }

@@ -94,7 +94,7 @@ fn a_file_is_created_as_one_hole_of_the_requested_size() {
     assert_eq!((disk.size(), std::fs::metadata(&path).unwrap().blocks()), (1 << 40, 0));
     let extents = disk.extents(0, 1 << 40, 10).unwrap();
     assert!(extents.len() == 1 && extents[0].zero && extents[0].hole, "{extents:?}");
-    let write = Operation::Write { offset: 1 << 39, data: &[1; 4096], durable: false };
+    let write = Operation::Write { offset: 1 << 39, data: &[1; 4096][..], durable: false };
     perform(&mut disk, 0, write).unwrap();
     assert_eq!(disk.extents(0, 1 << 40, 10).unwrap().len(), 3);
     perform(&mut disk, 0, Operation::Trim { offset: 0, length: 1 << 40, durable: true }).unwrap();
@@ -182,7 +182,7 @@ fn a_read_only_store_is_neither_created_nor_changed() {
     fill(&path, &mut Random::new(7, 0));
     let mut disk = open(&options);
     assert!(!disk.abilities().write);
-    let write = Operation::Write { offset: 0, data: &[1], durable: false };
+    let write = Operation::Write { offset: 0, data: &[1][..], durable: false };
     assert_eq!(disk.start(0, write), StoreProgress::Ended(Err(Errno::NotPermitted)));
 }
 
@@ -236,7 +236,7 @@ fn flushes_and_durable_changes_reach_the_device() {
             perform(&mut disk, 0, operation).unwrap();
             flushes(device.path()) > before
         };
-        let write = |durable| Operation::Write { offset: 0, data: &[1; 4096], durable };
+        let write = |durable| Operation::Write { offset: 0, data: &[1; 4096][..], durable };
         let zero = |durable| Operation::Zero { offset: 0, length: 8192, durable, allocated: false, fast: false };
         let trim = |durable| Operation::Trim { offset: 0, length: 8192, durable };
         for operation in [write(false), zero(false), trim(false)] {

@@ -124,7 +124,7 @@ impl Store for Disk {
         self.pool = pool.clone();
     }
 
-    fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress {
+    fn start(&mut self, slot: u32, operation: Operation<&[u8]>) -> StoreProgress {
         let geometry = self.geometry;
         if let Err(errno) = self.slot(slot).take(operation, &geometry) {
             return StoreProgress::Ended(Err(errno));

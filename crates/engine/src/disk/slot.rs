@@ -13,9 +13,7 @@ use target::Tag;
 use super::call::DiskCall;
 use super::range_locks::LockRange;
 use crate::buffers::Buffers;
-use crate::inline::PUNCH;
 
-const ZERO_RANGE: i32 = libc::FALLOC_FL_ZERO_RANGE | libc::FALLOC_FL_KEEP_SIZE;
 /// Larger buffers are freed as soon as they are unused, in bytes.
 const KEPT_BYTES: usize = 2 << 20;
 
@@ -36,23 +34,6 @@ pub(super) struct StoreGeometry {
 pub(super) enum SlotAction {
     Call(DiskCall),
     Ended(Result<(), Errno>),
-}
-
-/// What an operation does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Goal {
-    #[default]
-    Nothing,
-    Read,
-    Write,
-    /// `mode` is the `fallocate` mode that zeroes the range; with `None` zeroes are written.
-    Zero {
-        mode: Option<i32>,
-        fast: bool,
-    },
-    Trim,
-    Flush,
-    Cache,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,10 +74,11 @@ struct SectorTransfer {
 /// A slot with its buffer, which nothing else uses while a call is in flight.
 #[derive(Default)]
 pub(super) struct DiskSlot {
-    goal: Goal,
+    operation: Option<Operation<()>>,
     stage: SlotStage,
     range: Range<u64>,
-    durable: bool,
+    /// Whether zeroes are written because the kernel cannot zero ranges.
+    writes_zeroes: bool,
     /// How far zeroing has progressed, as an offset in the file.
     done_to: u64,
     transfer: SectorTransfer,
@@ -114,15 +96,16 @@ impl DiskSlot {
     ///
     /// # Errors
     /// Returns the error of an operation that cannot be started.
-    pub(super) fn take(&mut self, operation: Operation<'_>, geometry: &StoreGeometry) -> Result<(), Errno> {
+    pub(super) fn take(&mut self, operation: Operation<&[u8]>, geometry: &StoreGeometry) -> Result<(), Errno> {
         if !matches!(self.stage, SlotStage::Idle | SlotStage::Read) {
             return Err(Errno::Invalid);
         }
         self.stage = SlotStage::Idle;
-        let (goal, offset, length, durable) = goal(operation, geometry)?;
-        (self.goal, self.durable) = (goal, durable);
-        self.range = offset..offset + length;
-        self.done_to = offset;
+        check(operation, geometry)?;
+        self.operation = Some(operation.map(|_| ()));
+        self.range = operation.range();
+        self.writes_zeroes = false;
+        self.done_to = self.range.start;
         match operation {
             Operation::Read { .. } => drop(self.set_transfer(self.range.clone(), geometry)?),
             Operation::Write { data, .. } => self.set_transfer(self.range.clone(), geometry)?.copy_from_slice(data),
@@ -134,14 +117,15 @@ impl DiskSlot {
 
     /// Returns the sectors that an operation changes.
     pub(super) fn span(&self, geometry: &StoreGeometry) -> Option<LockRange> {
-        let sector = match self.goal {
-            Goal::Write => u64::from(geometry.unit),
-            Goal::Zero { .. } | Goal::Trim => u64::from(geometry.unit.max(geometry.grain)),
+        let operation = self.operation?;
+        let sector = match operation {
+            Operation::Write { .. } => u64::from(geometry.unit),
+            Operation::Zero { .. } | Operation::Trim { .. } => u64::from(geometry.unit.max(geometry.grain)),
             _ => return None,
         };
         let Range { start, end } = self.range;
         let partial = !start.is_multiple_of(sector) || !end.is_multiple_of(sector);
-        let reads = geometry.unit > 1 && self.goal != Goal::Trim;
+        let reads = geometry.unit > 1 && !matches!(operation, Operation::Trim { .. });
         Some(LockRange {
             start: start / sector * sector,
             end: end.next_multiple_of(sector),
@@ -184,7 +168,8 @@ impl DiskSlot {
 
     /// Ends the operation with its result.
     pub(super) fn end(&mut self, result: Result<(), Errno>, pool: &Pool) {
-        self.stage = if self.goal == Goal::Read && result.is_ok() { SlotStage::Read } else { SlotStage::Idle };
+        let reads = matches!(self.operation, Some(Operation::Read { .. }));
+        self.stage = if reads && result.is_ok() { SlotStage::Read } else { SlotStage::Idle };
         if self.stage == SlotStage::Idle {
             self.release_buffer(pool);
         }
@@ -202,16 +187,15 @@ impl DiskSlot {
 
     /// Returns the first call of an operation that may start.
     pub(super) fn first_action(&mut self, geometry: &StoreGeometry) -> SlotAction {
-        match self.goal {
-            Goal::Nothing => SlotAction::Ended(Ok(())),
-            Goal::Read => self.body(),
-            Goal::Write => self.head(geometry),
-            Goal::Zero { .. } => self.zero_next(geometry),
-            Goal::Trim => self.trim(geometry),
-            Goal::Flush => self.call(SlotStage::Sync, DiskCall::DataSync),
-            Goal::Cache => {
-                let length = self.range.end - self.range.start;
-                let advise = DiskCall::Advise { at: self.range.start, length: length.min(1 << 30) as u32 };
+        match self.operation {
+            None => SlotAction::Ended(Ok(())),
+            Some(Operation::Read { .. }) => self.body(),
+            Some(Operation::Write { .. }) => self.head(geometry),
+            Some(Operation::Zero { .. }) => self.zero_next(geometry),
+            Some(Operation::Trim { .. }) => self.trim(geometry),
+            Some(Operation::Flush) => self.call(SlotStage::Sync, DiskCall::DataSync),
+            Some(Operation::Cache { offset, length }) => {
+                let advise = DiskCall::Advise { at: offset, length: length.min(1 << 30) as u32 };
                 self.call(SlotStage::Hint, advise)
             }
         }
@@ -311,9 +295,10 @@ impl DiskSlot {
     fn body(&mut self) -> SlotAction {
         let SectorTransfer { at, cover, done, .. } = self.transfer;
         let (at, skip, length) = (at + u64::from(done), done, cover - done);
-        let call = match self.goal {
-            Goal::Read => DiskCall::Read { at, skip, length },
-            goal => DiskCall::Write { at, skip, length, durable: self.durable && goal == Goal::Write },
+        let call = match self.operation {
+            Some(Operation::Read { .. }) => DiskCall::Read { at, skip, length },
+            Some(Operation::Write { durable, .. }) => DiskCall::Write { at, skip, length, durable },
+            _ => DiskCall::Write { at, skip, length, durable: false },
         };
         self.call(SlotStage::Body, call)
     }
@@ -327,8 +312,8 @@ impl DiskSlot {
         if transfer.done < transfer.cover {
             return self.body();
         }
-        match self.goal {
-            Goal::Zero { .. } => {
+        match self.operation {
+            Some(Operation::Zero { .. }) => {
                 self.done_to = self.transfer.at + u64::from(self.transfer.end);
                 self.zero_next(geometry)
             }
@@ -337,31 +322,22 @@ impl DiskSlot {
     }
 }
 
-/// Returns the goal of an operation, its range, and whether it must be durable.
-fn goal(operation: Operation<'_>, geometry: &StoreGeometry) -> Result<(Goal, u64, u64, bool), Errno> {
-    let changes = !matches!(operation, Operation::Read { .. } | Operation::Flush | Operation::Cache { .. });
-    if changes && !geometry.writable {
+/// Refuses an operation that cannot be started.
+fn check(operation: Operation<&[u8]>, geometry: &StoreGeometry) -> Result<(), Errno> {
+    if operation.changes() && !geometry.writable {
         return Err(Errno::NotPermitted);
     }
-    Ok(match operation {
-        Operation::Read { offset, length } => (Goal::Read, offset, u64::from(length), false),
-        Operation::Write { offset, data, durable } => (Goal::Write, offset, data.len() as u64, durable),
+    match operation {
         // If a device must keep its blocks allocated, the kernel may have to write zeroes, which is not faster. An
         // unaligned request is refused before its ends are written, because a refused request must not have changed
         // anything.
         Operation::Zero { offset, length, allocated, fast: true, .. }
             if geometry.device && (allocated || !(offset | length).is_multiple_of(u64::from(geometry.grain))) =>
         {
-            return Err(Errno::NotSupported);
+            Err(Errno::NotSupported)
         }
-        Operation::Zero { offset, length, durable, allocated, fast } => {
-            let mode = Some(if allocated { ZERO_RANGE } else { PUNCH });
-            (Goal::Zero { mode, fast }, offset, length, durable)
-        }
-        Operation::Trim { offset, length, durable } => (Goal::Trim, offset, length, durable),
-        Operation::Flush => (Goal::Flush, 0, 0, false),
-        Operation::Cache { offset, length } => (Goal::Cache, offset, length, false),
-    })
+        _ => Ok(()),
+    }
 }
 
 fn unsupported(result: i32) -> bool {

@@ -73,7 +73,7 @@ impl FuseServer {
         }
     }
 
-    fn execute(&mut self, operation: Operation<'_>) -> u64 {
+    fn execute(&mut self, operation: Operation<&[u8]>) -> u64 {
         match operation {
             Operation::Read { offset, .. } => return offset,
             Operation::Write { offset, data, .. } => self.bytes[offset as usize..][..data.len()].copy_from_slice(data),

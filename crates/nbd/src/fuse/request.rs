@@ -33,7 +33,7 @@ pub struct FuseRequest<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask<'a> {
     /// Execute the operation, which is within the disk, then send [`ReplyTicket::reply`].
-    Do(ReplyTicket, Operation<'a>),
+    Do(ReplyTicket, Operation<&'a [u8]>),
     /// Send [`SeekFilesystem::answer`].
     Seek(SeekFilesystem),
     /// Send this reply; the disk is not involved.

@@ -29,7 +29,7 @@ fn pair(first: u32, second: u32) -> u64 {
     u64::from_ne_bytes(both)
 }
 
-fn ask(node: Node, code: u32, fields: &[u64]) -> (Option<Operation<'static>>, FuseReply) {
+fn ask(node: Node, code: u32, fields: &[u64]) -> (Option<Operation<&'static [u8]>>, FuseReply) {
     let whole = bytes(code, fields).leak();
     let request = node.request(whole).unwrap();
     assert_eq!(request.unique, 7);
@@ -40,7 +40,7 @@ fn ask(node: Node, code: u32, fields: &[u64]) -> (Option<Operation<'static>>, Fu
     }
 }
 
-fn failure(errno: Errno) -> (Option<Operation<'static>>, FuseReply) {
+fn failure(errno: Errno) -> (Option<Operation<&'static [u8]>>, FuseReply) {
     (None, FuseReply::failed(7, errno))
 }
 
@@ -71,7 +71,7 @@ fn writes_carry_their_data_and_durability() {
         (operation.map(|operation| format!("{operation:?}")), reply)
     };
     let data: Vec<u8> = [1u64.to_ne_bytes(), 2u64.to_ne_bytes()].concat();
-    let expected = |offset, data, durable| Some(format!("{:?}", Operation::Write { offset, data, durable }));
+    let expected = |offset, data: &[u8], durable| Some(format!("{:?}", Operation::Write { offset, data, durable }));
     assert_eq!(write(512, 16, 0), (expected(512, &data, false), FuseReply::written(7, 16)));
     assert_eq!(write(512, 16, DSYNC).0, expected(512, &data, true));
     let last = (1 << 20) - 8;

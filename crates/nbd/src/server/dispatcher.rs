@@ -383,7 +383,7 @@ const fn charged(request: &NbdRequest) -> Option<Charged> {
 }
 
 /// Returns the store's operation; `None` if there is nothing to do.
-fn operation<'a>(request: &NbdRequest, payload: &'a [u8], abilities: StoreCapabilities) -> Option<Operation<'a>> {
+fn operation<'a>(request: &NbdRequest, payload: &'a [u8], abilities: StoreCapabilities) -> Option<Operation<&'a [u8]>> {
     let NbdRequest { offset, length, flags, .. } = *request;
     let durable = flags.has(CommandFlags::FUA);
     match request.command {

@@ -1,6 +1,7 @@
 //! The kernel as a client: an export as the single file of a mount.
 
 use std::io::IoSlice;
+use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use units::Nanos;
@@ -94,7 +95,7 @@ impl Mounted {
         &mut self,
         now: Nanos,
         reply: fuse::ReplyTicket,
-        operation: Operation<'_>,
+        operation: Operation<&[u8]>,
         dispatcher: &mut Dispatcher,
     ) -> Result<(), ClientEnded> {
         let cookie = self.free.pop().unwrap_or_else(|| {
@@ -170,19 +171,19 @@ impl Mounted {
 }
 
 /// Converts an operation to an NBD request and its payload.
-fn request(cookie: u64, operation: Operation<'_>) -> (NbdRequest, &[u8]) {
-    let fua = |durable| if durable { CommandFlags::FUA } else { CommandFlags(0) };
-    let (command, flags, offset, length) = match operation {
-        Operation::Read { offset, length } => (NbdCommand::Read, fua(false), offset, u64::from(length)),
-        Operation::Write { offset, data, durable } => (NbdCommand::Write, fua(durable), offset, data.len() as u64),
-        Operation::Zero { offset, length, durable, allocated, .. } => {
-            let hole = if allocated { CommandFlags::NO_HOLE } else { CommandFlags(0) };
-            (NbdCommand::WriteZeroes, fua(durable).and(hole), offset, length)
-        }
-        Operation::Trim { offset, length, durable } => (NbdCommand::Trim, fua(durable), offset, length),
-        Operation::Flush => (NbdCommand::Flush, fua(false), 0, 0),
-        Operation::Cache { offset, length } => (NbdCommand::Cache, fua(false), offset, length),
+fn request(cookie: u64, operation: Operation<&[u8]>) -> (NbdRequest, &[u8]) {
+    let command = match operation {
+        Operation::Read { .. } => NbdCommand::Read,
+        Operation::Write { .. } => NbdCommand::Write,
+        Operation::Zero { .. } => NbdCommand::WriteZeroes,
+        Operation::Trim { .. } => NbdCommand::Trim,
+        Operation::Flush => NbdCommand::Flush,
+        Operation::Cache { .. } => NbdCommand::Cache,
     };
+    let fua = if operation.is_durable() { CommandFlags::FUA } else { CommandFlags(0) };
+    let is_allocated = matches!(operation, Operation::Zero { allocated: true, .. });
+    let flags = if is_allocated { fua.and(CommandFlags::NO_HOLE) } else { fua };
+    let Range { start, end } = operation.range();
     let payload: &[u8] = if let Operation::Write { data, .. } = operation { data } else { &[] };
-    (NbdRequest { cookie, command, flags, offset, length }, payload)
+    (NbdRequest { cookie, command, flags, offset: start, length: end - start }, payload)
 }

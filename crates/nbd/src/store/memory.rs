@@ -59,7 +59,7 @@ impl Store for MemoryStore {
         StoreCapabilities { write: true, trim: true, fast_zero: true }
     }
 
-    fn start(&mut self, _slot: u32, operation: Operation<'_>) -> StoreProgress {
+    fn start(&mut self, _slot: u32, operation: Operation<&[u8]>) -> StoreProgress {
         StoreProgress::Ended(match operation {
             Operation::Read { .. } | Operation::Flush | Operation::Cache { .. } => Ok(()),
             Operation::Write { offset, data, .. } => self.blocks.write(offset, data),
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(address(&memory).0, 1);
     }
 
-    fn write(offset: u64, data: &[u8]) -> Operation<'_> {
+    fn write(offset: u64, data: &[u8]) -> Operation<&[u8]> {
         Operation::Write { offset, data, durable: false }
     }
 }

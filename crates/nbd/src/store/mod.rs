@@ -17,6 +17,7 @@ mod scratch;
 mod slab;
 mod sparse;
 
+use std::ops::Range;
 use std::os::fd::BorrowedFd;
 
 use nbd_wire::{Errno, Extent};
@@ -31,7 +32,7 @@ pub use pool::Pool;
 
 /// A store operation. The caller has checked that its range is within the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation<'a> {
+pub enum Operation<D> {
     /// Reads; [`Store::lend`] returns the data after completion.
     Read {
         /// First byte.
@@ -43,8 +44,8 @@ pub enum Operation<'a> {
     Write {
         /// First byte.
         offset: u64,
-        /// Data, not kept after the call.
-        data: &'a [u8],
+        /// Data; a store keeps none of it after the call.
+        data: D,
         /// Whether it completes only when the data would survive a power loss (FUA).
         durable: bool,
     },
@@ -79,6 +80,53 @@ pub enum Operation<'a> {
         /// Length in bytes.
         length: u64,
     },
+}
+
+impl<D> Operation<D> {
+    /// Reports whether the content of the range may change.
+    #[must_use]
+    pub const fn changes(&self) -> bool {
+        matches!(self, Self::Write { .. } | Self::Zero { .. } | Self::Trim { .. })
+    }
+
+    /// Reports whether it completes only when its effect would survive a power loss.
+    #[must_use]
+    pub const fn is_durable(&self) -> bool {
+        matches!(
+            self,
+            Self::Write { durable: true, .. } | Self::Zero { durable: true, .. } | Self::Trim { durable: true, .. }
+        )
+    }
+
+    /// Returns the same operation with other data.
+    pub fn map<'a, E>(&'a self, convert: impl FnOnce(&'a D) -> E) -> Operation<E> {
+        match *self {
+            Self::Read { offset, length } => Operation::Read { offset, length },
+            Self::Write { offset, ref data, durable } => Operation::Write { offset, data: convert(data), durable },
+            Self::Zero { offset, length, durable, allocated, fast } => {
+                Operation::Zero { offset, length, durable, allocated, fast }
+            }
+            Self::Trim { offset, length, durable } => Operation::Trim { offset, length, durable },
+            Self::Flush => Operation::Flush,
+            Self::Cache { offset, length } => Operation::Cache { offset, length },
+        }
+    }
+}
+
+impl<D: AsRef<[u8]>> Operation<D> {
+    /// Returns the range in bytes; empty for a flush.
+    #[must_use]
+    pub fn range(&self) -> Range<u64> {
+        let (offset, length) = match self {
+            Self::Read { offset, length } => (*offset, u64::from(*length)),
+            Self::Write { offset, data, .. } => (*offset, data.as_ref().len() as u64),
+            Self::Zero { offset, length, .. } | Self::Trim { offset, length, .. } | Self::Cache { offset, length } => {
+                (*offset, *length)
+            }
+            Self::Flush => (0, 0),
+        };
+        offset..offset + length
+    }
 }
 
 /// Progress of an operation when [`Store::start`] returns.
@@ -140,7 +188,7 @@ pub trait Store {
     fn keep_within(&mut self, _pool: &Pool) {}
 
     /// Starts an operation in `slot`, which is in use until it ends or, for reads, until [`Store::release`].
-    fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress;
+    fn start(&mut self, slot: u32, operation: Operation<&[u8]>) -> StoreProgress;
 
     /// Submits operations that [`Store::start`] has queued for one system call; called once per group of operations.
     fn submit(&mut self) {}

@@ -281,7 +281,7 @@ impl Store for Overlay {
         self.lower.keep_within(pool);
     }
 
-    fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress {
+    fn start(&mut self, slot: u32, operation: Operation<&[u8]>) -> StoreProgress {
         match operation {
             Operation::Read { offset, length } => self.read(slot, offset, length),
             Operation::Write { offset, data, .. } => {

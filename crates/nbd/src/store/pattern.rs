@@ -52,7 +52,7 @@ impl Store for PatternStore {
         self.scratch.keep_within(pool);
     }
 
-    fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress {
+    fn start(&mut self, slot: u32, operation: Operation<&[u8]>) -> StoreProgress {
         StoreProgress::Ended(match (operation, self.content) {
             (Operation::Read { .. }, Content::Zeroes) | (Operation::Flush | Operation::Cache { .. }, _) => Ok(()),
             (Operation::Read { offset, length }, Content::Offsets) => {

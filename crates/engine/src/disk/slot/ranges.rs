@@ -2,11 +2,14 @@
 
 use std::ops::Range;
 
+use nbd::store::Operation;
 use nbd::wire::Errno;
 
-use super::{DiskSlot, Goal, SlotAction, SlotStage, StoreGeometry, failed};
+use super::{DiskSlot, SlotAction, SlotStage, StoreGeometry, failed};
 use crate::disk::call::DiskCall;
 use crate::inline::PUNCH;
+
+const ZERO_RANGE: i32 = libc::FALLOC_FL_ZERO_RANGE | libc::FALLOC_FL_KEEP_SIZE;
 
 /// Bytes of zeroes written at a time if the kernel cannot zero a range.
 pub(in crate::disk) const ZERO_STEP_BYTES: u64 = 1 << 20;
@@ -16,18 +19,19 @@ impl DiskSlot {
     pub(super) fn zero_next(&mut self, geometry: &StoreGeometry) -> SlotAction {
         let (from, end, grain) = (self.done_to, self.range.end, u64::from(geometry.grain));
         let whole = from.next_multiple_of(grain)..end / grain * grain;
-        match self.goal {
-            _ if from == end => self.finish(),
-            Goal::Zero { mode: Some(mode), .. } if from == whole.start && from < whole.end => {
-                self.call(SlotStage::Allocate, DiskCall::Allocate { mode, at: from, length: whole.end - from })
-            }
-            Goal::Zero { mode: Some(_), .. } if from < whole.start => self.write_zeroes(whole.start.min(end), geometry),
-            Goal::Zero { mode: Some(_), .. } => self.write_zeroes(end, geometry),
-            _ => {
-                let unit = u64::from(geometry.unit);
-                self.write_zeroes(((from + ZERO_STEP_BYTES) / unit * unit).min(end), geometry)
-            }
+        if from == end {
+            return self.finish();
         }
+        if self.writes_zeroes {
+            let unit = u64::from(geometry.unit);
+            return self.write_zeroes(((from + ZERO_STEP_BYTES) / unit * unit).min(end), geometry);
+        }
+        if from == whole.start && from < whole.end {
+            let allocated = matches!(self.operation, Some(Operation::Zero { allocated: true, .. }));
+            let mode = if allocated { ZERO_RANGE } else { PUNCH };
+            return self.call(SlotStage::Allocate, DiskCall::Allocate { mode, at: from, length: whole.end - from });
+        }
+        self.write_zeroes(if from < whole.start { whole.start.min(end) } else { end }, geometry)
     }
 
     fn write_zeroes(&mut self, to: u64, geometry: &StoreGeometry) -> SlotAction {
@@ -52,9 +56,9 @@ impl DiskSlot {
     }
 
     pub(super) fn after_allocate(&mut self, result: i32, geometry: &StoreGeometry) -> SlotAction {
-        match (result, self.goal) {
+        match (result, self.operation) {
             (..0, _) => failed(result),
-            (_, Goal::Zero { .. }) => {
+            (_, Some(Operation::Zero { .. })) => {
                 self.done_to = self.whole_grains(geometry).end;
                 self.zero_next(geometry)
             }
@@ -64,10 +68,10 @@ impl DiskSlot {
 
     /// Returns the alternative if the kernel cannot zero or deallocate a range.
     pub(super) fn without_allocate(&mut self, geometry: &StoreGeometry) -> SlotAction {
-        match self.goal {
-            Goal::Zero { fast: true, .. } => SlotAction::Ended(Err(Errno::NotSupported)),
-            Goal::Zero { fast, .. } => {
-                self.goal = Goal::Zero { mode: None, fast };
+        match self.operation {
+            Some(Operation::Zero { fast: true, .. }) => SlotAction::Ended(Err(Errno::NotSupported)),
+            Some(Operation::Zero { .. }) => {
+                self.writes_zeroes = true;
                 self.zero_next(geometry)
             }
             _ if geometry.device => {
@@ -81,6 +85,7 @@ impl DiskSlot {
 
     /// Ends a change of a range, after a sync if it must be durable.
     pub(super) fn finish(&mut self) -> SlotAction {
-        if self.durable { self.call(SlotStage::Sync, DiskCall::DataSync) } else { SlotAction::Ended(Ok(())) }
+        let durable = self.operation.is_some_and(|operation| operation.is_durable());
+        if durable { self.call(SlotStage::Sync, DiskCall::DataSync) } else { SlotAction::Ended(Ok(())) }
     }
 }

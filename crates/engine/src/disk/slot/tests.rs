@@ -66,7 +66,7 @@ impl Kernel {
     fn execute(
         &mut self,
         slot: &mut DiskSlot,
-        operation: Operation<'_>,
+        operation: Operation<&[u8]>,
         geometry: &StoreGeometry,
     ) -> Result<(), Errno> {
         self.calls.clear();
@@ -116,7 +116,7 @@ fn writes_and_zeroes_change_only_their_bytes_on_every_kernel() {
             let data = vec![7; range.len()];
             let fast = kernel.random.below(4) == 0;
             let operation = match kernel.random.below(2) {
-                0 => Operation::Write { offset, data: &data, durable: false },
+                0 => Operation::Write { offset, data: &data[..], durable: false },
                 _ => Operation::Zero { offset, length, durable: false, allocated: false, fast },
             };
             expected[range.clone()].fill(if matches!(operation, Operation::Write { .. }) { 7 } else { 0 });
@@ -171,7 +171,7 @@ fn trims_change_only_whole_grains_and_succeed_without_support() {
 fn durable_changes_end_with_a_durable_write_or_a_sync() {
     for (seed, geometry) in (0..8).flat_map(|seed| shapes().map(|geometry| (seed, geometry))) {
         let (mut kernel, mut slot) = (Kernel::new(SIZE, seed), DiskSlot::default());
-        let write = Operation::Write { offset: 100, data: &[1; 9000], durable: true };
+        let write = Operation::Write { offset: 100, data: &[1; 9000][..], durable: true };
         kernel.execute(&mut slot, write, &geometry).unwrap();
         let writes: Vec<_> = kernel.calls.iter().filter(|call| matches!(call, DiskCall::Write { .. })).collect();
         assert!(writes.iter().all(|call| matches!(call, DiskCall::Write { durable: true, .. })), "{writes:?}");

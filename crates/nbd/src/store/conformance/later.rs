@@ -8,13 +8,12 @@ use nbd_wire::{Errno, Extent};
 /// Delays operations, which start in the lower store at any time before they end.
 pub(crate) struct Later {
     lower: Box<dyn Store>,
-    held: Vec<(u32, DelayedOp)>,
+    held: Vec<(u32, Held)>,
     random: Random,
 }
 
-enum DelayedOp {
-    Read { offset: u64, length: u32 },
-    Write { offset: u64, data: Vec<u8>, durable: bool },
+enum Held {
+    Delayed(Operation<Vec<u8>>),
     Done(Result<(), Errno>),
 }
 
@@ -23,12 +22,7 @@ impl Later {
         Self { lower, held: Vec::new(), random: Random::new(seed, 0x6c61_7465) }
     }
 
-    fn carry_out(&mut self, slot: u32, held: &DelayedOp) -> Result<(), Errno> {
-        let operation = match *held {
-            DelayedOp::Read { offset, length } => Operation::Read { offset, length },
-            DelayedOp::Write { offset, ref data, durable } => Operation::Write { offset, data, durable },
-            DelayedOp::Done(result) => return result,
-        };
+    fn carry_out(&mut self, slot: u32, operation: Operation<&[u8]>) -> Result<(), Errno> {
         match self.lower.start(slot, operation) {
             StoreProgress::Ended(result) => result,
             StoreProgress::Pending => panic!("the lower store must complete at once"),
@@ -45,15 +39,11 @@ impl Store for Later {
         self.lower.abilities()
     }
 
-    fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress {
+    fn start(&mut self, slot: u32, operation: Operation<&[u8]>) -> StoreProgress {
         assert!(self.held.iter().all(|(held, _)| *held != slot), "slot {slot} is used twice");
         let held = match operation {
-            Operation::Read { offset, length } => DelayedOp::Read { offset, length },
-            Operation::Write { offset, data, durable } => DelayedOp::Write { offset, data: data.to_vec(), durable },
-            other => match self.lower.start(slot, other) {
-                StoreProgress::Ended(result) => DelayedOp::Done(result),
-                StoreProgress::Pending => panic!("the lower store must complete at once"),
-            },
+            Operation::Read { .. } | Operation::Write { .. } => Held::Delayed(operation.map(|data| data.to_vec())),
+            other => Held::Done(self.carry_out(slot, other)),
         };
         self.held.push((slot, held));
         StoreProgress::Pending
@@ -64,7 +54,10 @@ impl Store for Later {
         for _ in 0..most.min(self.held.len() as u64) {
             let at = self.random.below(self.held.len() as u64) as usize;
             let (slot, held) = self.held.swap_remove(at);
-            let result = self.carry_out(slot, &held);
+            let result = match held {
+                Held::Delayed(operation) => self.carry_out(slot, operation.map(Vec::as_slice)),
+                Held::Done(result) => result,
+            };
             ended.push(StoreEnd { slot, result });
         }
     }

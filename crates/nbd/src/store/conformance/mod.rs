@@ -61,7 +61,7 @@ pub fn check(mut make: impl FnMut(u64) -> Box<dyn Store>, subject: &TestedStore)
 /// When the read does not end within five minutes or returns too few bytes.
 pub fn read(store: &mut dyn Store, offset: u64, length: u32) -> Result<Vec<u8>, Errno> {
     perform(store, 0, Operation::Read { offset, length })?;
-    let bytes = lent(store, 0, offset, length, 8);
+    let bytes = lent(store, 0, offset..offset + u64::from(length), 8);
     store.release(0);
     Ok(bytes)
 }
@@ -73,7 +73,7 @@ pub fn read(store: &mut dyn Store, offset: u64, length: u32) -> Result<Vec<u8>, 
 ///
 /// # Panics
 /// When it does not end within five minutes.
-pub fn perform(store: &mut dyn Store, slot: u32, operation: Operation<'_>) -> Result<(), Errno> {
+pub fn perform(store: &mut dyn Store, slot: u32, operation: Operation<&[u8]>) -> Result<(), Errno> {
     if let StoreProgress::Ended(result) = store.start(slot, operation) {
         return result;
     }
@@ -103,7 +103,8 @@ fn await_ends(store: &mut dyn Store, ended: &mut Vec<StoreEnd>) {
 const TRIES_MAX: u32 = 10_000;
 
 /// Returns the data of a completed read, borrowed in at most `capacity` pieces at a time.
-fn lent(store: &dyn Store, slot: u32, offset: u64, length: u32, capacity: usize) -> Vec<u8> {
+fn lent(store: &dyn Store, slot: u32, range: Range<u64>, capacity: usize) -> Vec<u8> {
+    let (offset, length) = (range.start, (range.end - range.start) as u32);
     let mut bytes = Vec::with_capacity(length as usize);
     while bytes.len() < length as usize {
         let mut slices = vec![IoSlice::new(&[]); capacity];

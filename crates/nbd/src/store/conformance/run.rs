@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use units::random::Random;
 
-use super::work::{TestedWork, WorkKind};
+use super::work::{TestedWork, range, read_of};
 use super::{TestedStore, await_ends, lent};
 use crate::store::{Operation, Store, StoreEnd, StoreProgress};
 use nbd_wire::Errno;
@@ -29,7 +29,7 @@ enum ConformanceStage {
 const NEIGHBOURS: usize = 70_000;
 
 fn spans(works: &[TestedWork]) -> Vec<Range<usize>> {
-    works.iter().map(TestedWork::range).collect()
+    works.iter().map(TestedWork::bytes).collect()
 }
 
 pub(super) struct ConformanceRun<'s> {
@@ -77,9 +77,12 @@ impl<'s> ConformanceRun<'s> {
     }
 
     fn start(&mut self, slot: usize, work: TestedWork, stage: ConformanceStage) {
-        let read = Operation::Read { offset: work.offset, length: work.length as u32 };
-        let operation = if stage == ConformanceStage::ReadingTrimmed { read } else { work.operation() };
-        let progress = self.store.start(slot as u32, operation);
+        let progress = match stage {
+            ConformanceStage::ReadingTrimmed => {
+                self.store.start(slot as u32, read_of(&work.range()).map(Vec::as_slice))
+            }
+            _ => self.store.start(slot as u32, work.map(Vec::as_slice)),
+        };
         self.active[slot] = Some(Active { work, stage });
         if let StoreProgress::Ended(result) = progress {
             self.end(slot, result);
@@ -99,8 +102,8 @@ impl<'s> ConformanceRun<'s> {
             self.start(slot, work.clone(), ConformanceStage::Contest);
         }
         self.drain();
-        let from = works.iter().map(|work| work.range().start).min().unwrap_or(0).saturating_sub(NEIGHBOURS);
-        let to = works.iter().map(|work| work.range().end).max().unwrap_or(0).saturating_add(NEIGHBOURS).min(size);
+        let from = works.iter().map(|work| work.bytes().start).min().unwrap_or(0).saturating_sub(NEIGHBOURS);
+        let to = works.iter().map(|work| work.bytes().end).max().unwrap_or(0).saturating_add(NEIGHBOURS).min(size);
         let found = super::read(self.store, from as u64, (to - from) as u32).expect("written data can be read");
         for (at, byte) in (from..to).zip(found) {
             let mut candidates = works.iter().filter_map(|work| work.byte(at)).peekable();
@@ -138,36 +141,36 @@ impl<'s> ConformanceRun<'s> {
             panic!("seed {seed}: slot {slot} ended with {result:?} without an operation in flight");
         };
         if result.is_err() {
-            return assert!(self.may_fail(&work, result), "seed {seed}: {result:?} for {:?}", work.operation());
+            return assert!(self.may_fail(&work, result), "seed {seed}: {result:?} for {work:?}");
         }
         let writes = self.store.abilities().write;
         assert!(writes || !work.changes(), "seed {seed}: a read-only store was changed");
-        match work.kind {
+        match &work {
             _ if stage == ConformanceStage::Contest => {}
-            WorkKind::Trim if stage == ConformanceStage::ReadingTrimmed => self.adopt(slot, &work),
-            WorkKind::Read => self.active[slot] = Some(Active { work, stage: ConformanceStage::Completed }),
-            WorkKind::Write(ref data) => self.model[work.range()].copy_from_slice(data),
-            WorkKind::Zero { .. } => self.model[work.range()].fill(0),
-            WorkKind::Trim => self.start(slot, work, ConformanceStage::ReadingTrimmed),
-            WorkKind::Flush | WorkKind::Cache => {}
+            Operation::Trim { .. } if stage == ConformanceStage::ReadingTrimmed => self.adopt(slot, &work),
+            Operation::Read { .. } => self.active[slot] = Some(Active { work, stage: ConformanceStage::Completed }),
+            Operation::Write { data, .. } => self.model[work.bytes()].copy_from_slice(data),
+            Operation::Zero { .. } => self.model[work.bytes()].fill(0),
+            Operation::Trim { .. } => self.start(slot, work, ConformanceStage::ReadingTrimmed),
+            Operation::Flush | Operation::Cache { .. } => {}
         }
     }
 
     fn may_fail(&self, work: &TestedWork, result: Result<(), Errno>) -> bool {
         let abilities = self.store.abilities();
-        match (result, &work.kind) {
+        match (result, work) {
             (Err(Errno::NotPermitted), _) => work.changes() && !abilities.write,
-            (Err(Errno::NotSupported), WorkKind::Zero { fast, .. }) => *fast,
-            (Err(Errno::NotSupported), WorkKind::Trim) => !abilities.trim,
+            (Err(Errno::NotSupported), Operation::Zero { fast, .. }) => *fast,
+            (Err(Errno::NotSupported), Operation::Trim { .. }) => !abilities.trim,
             _ => false,
         }
     }
 
     /// Copies to the model what a trim has left: the old content or zeroes, byte by byte.
     fn adopt(&mut self, slot: usize, work: &TestedWork) {
-        let found = lent(self.store, slot as u32, work.offset, work.length as u32, 3);
+        let found = lent(self.store, slot as u32, work.range(), 3);
         self.store.release(slot as u32);
-        let model = &mut self.model[work.range()];
+        let model = &mut self.model[work.bytes()];
         let odd = found.iter().zip(&*model).position(|(found, before)| found != before && *found != 0);
         assert_eq!(odd, None, "seed {}: after a trim, a byte is neither zero nor unchanged: {work:?}", self.seed);
         model.copy_from_slice(&found);
@@ -185,28 +188,28 @@ impl<'s> ConformanceRun<'s> {
             return;
         };
         let capacity = 1 + self.random.below(4) as usize;
-        let found = lent(self.store, slot as u32, work.offset, work.length as u32, capacity);
+        let found = lent(self.store, slot as u32, work.range(), capacity);
         self.store.release(slot as u32);
-        let model = &self.model[work.range()];
+        let model = &self.model[work.bytes()];
         let wrong = found.iter().zip(model).position(|(found, wanted)| found != wanted);
-        assert_eq!(wrong, None, "seed {}: a wrong byte in {:?}", self.seed, work.operation());
+        assert_eq!(wrong, None, "seed {}: a wrong byte in {work:?}", self.seed);
     }
 
     /// Checks that extents reported as zero are zero, outside the ranges of operations in flight.
     fn check_extents(&mut self) {
-        let mut range = TestedWork::any(&mut self.random, self.model.len() as u64);
-        range.kind = WorkKind::Read;
-        if self.active.iter().flatten().any(|active| active.work.disturbs(&range)) {
+        let range = range(&mut self.random, self.model.len() as u64);
+        if self.active.iter().flatten().any(|active| active.work.disturbs(&read_of(&range))) {
             return;
         }
         let most = 1 + self.random.below(5) as usize;
-        let extents = self.store.extents(range.offset, range.length, most).expect("all stores know their extents");
+        let extents =
+            self.store.extents(range.start, range.end - range.start, most).expect("all stores know their extents");
         let seed = self.seed;
         assert!((1..=most).contains(&extents.len()), "seed {seed}: {} extents of at most {most}", extents.len());
-        let mut rest = &self.model[range.range()];
+        let mut rest = &self.model[range.start as usize..range.end as usize];
         for extent in extents {
             let inside = extent.length > 0 && extent.length <= rest.len() as u64;
-            assert!(inside, "seed {seed}: {extent:?} exceeds {} bytes at {}", range.length, range.offset);
+            assert!(inside, "seed {seed}: {extent:?} exceeds {range:?}");
             let (bytes, after) = rest.split_at(extent.length as usize);
             let zero = bytes.iter().all(|&byte| byte == 0);
             assert!(zero || !extent.zero, "seed {seed}: {extent:?} is not zero, within {range:?}");
@@ -216,10 +219,8 @@ impl<'s> ConformanceRun<'s> {
 
     fn check_content(&mut self) {
         for offset in (0..self.model.len()).step_by(100_000) {
-            let length = (self.model.len() - offset).min(100_000);
-            let work =
-                TestedWork { kind: WorkKind::Read, offset: offset as u64, length: length as u64, durable: false };
-            self.start(0, work, ConformanceStage::InFlight);
+            let length = (self.model.len() - offset).min(100_000) as u32;
+            self.start(0, TestedWork::Read { offset: offset as u64, length }, ConformanceStage::InFlight);
             self.drain();
         }
     }

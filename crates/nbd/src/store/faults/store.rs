@@ -1,6 +1,7 @@
 //! A store with injected faults.
 
 use std::io::IoSlice;
+use std::ops::Range;
 use std::os::fd::BorrowedFd;
 
 use volume::RequestKind;
@@ -43,7 +44,7 @@ impl FaultyStore {
         self.marks[slot] = mark;
     }
 
-    fn tear(&mut self, slot: u32, operation: Operation<'_>, sectors: u32) -> StoreProgress {
+    fn tear(&mut self, slot: u32, operation: Operation<&[u8]>, sectors: u32) -> StoreProgress {
         let Some(part) = torn(operation, sectors) else { return FAILED };
         match self.lower.start(slot, part) {
             StoreProgress::Ended(_) => FAILED,
@@ -54,7 +55,7 @@ impl FaultyStore {
         }
     }
 
-    fn corrupt(&mut self, slot: u32, operation: Operation<'_>, byte: u32, bit: u8) -> StoreProgress {
+    fn corrupt(&mut self, slot: u32, operation: Operation<&[u8]>, byte: u32, bit: u8) -> StoreProgress {
         let progress = self.lower.start(slot, operation);
         let Operation::Read { offset, .. } = operation else { return progress };
         match progress {
@@ -91,20 +92,19 @@ impl FaultyStore {
 
 const FAILED: StoreProgress = StoreProgress::Ended(Err(Errno::Io));
 
-/// Returns the kind whose faults apply to an operation, and its length; zeroed ranges count as writes.
-fn kind(operation: &Operation<'_>) -> (Option<RequestKind>, u64) {
-    match *operation {
-        Operation::Read { length, .. } => (Some(RequestKind::Read), u64::from(length)),
-        Operation::Write { data, .. } => (Some(RequestKind::Write), data.len() as u64),
-        Operation::Zero { length, .. } => (Some(RequestKind::Write), length),
-        Operation::Trim { length, .. } => (Some(RequestKind::Trim), length),
-        Operation::Flush => (Some(RequestKind::Flush), 0),
-        Operation::Cache { .. } => (None, 0),
+/// Returns the kind whose faults apply to an operation; zeroed ranges count as writes.
+fn kind(operation: &Operation<&[u8]>) -> Option<RequestKind> {
+    match operation {
+        Operation::Read { .. } => Some(RequestKind::Read),
+        Operation::Write { .. } | Operation::Zero { .. } => Some(RequestKind::Write),
+        Operation::Trim { .. } => Some(RequestKind::Trim),
+        Operation::Flush => Some(RequestKind::Flush),
+        Operation::Cache { .. } => None,
     }
 }
 
 /// Returns the part of an operation that a torn write completes, up to a sector boundary; `None` if it is empty.
-fn torn(operation: Operation<'_>, sectors: u32) -> Option<Operation<'_>> {
+fn torn(operation: Operation<&[u8]>, sectors: u32) -> Option<Operation<&[u8]>> {
     let kept = |offset: u64| {
         let end = (offset / SECTOR_BYTES + u64::from(sectors)) * SECTOR_BYTES;
         end.checked_sub(offset).filter(|&kept| kept > 0)
@@ -137,9 +137,11 @@ impl Store for FaultyStore {
         self.lower.keep_within(pool);
     }
 
-    fn start(&mut self, slot: u32, operation: Operation<'_>) -> StoreProgress {
-        let (kind, length) = kind(&operation);
-        let Some(fault) = self.faults.next(kind, length) else { return self.lower.start(slot, operation) };
+    fn start(&mut self, slot: u32, operation: Operation<&[u8]>) -> StoreProgress {
+        let Range { start, end } = operation.range();
+        let Some(fault) = self.faults.next(kind(&operation), end - start) else {
+            return self.lower.start(slot, operation);
+        };
         // A corrupted read is counted once it has succeeded.
         if !matches!(fault, Fault::Corrupt { .. }) {
             self.injected.count(fault.kind());
@@ -270,7 +272,7 @@ mod tests {
             FaultRates { lost: 1.0, ..FaultRates::default() },
             1,
         );
-        let write = Operation::Write { offset: 0, data: &[7; 4096], durable: true };
+        let write = Operation::Write { offset: 0, data: &[7; 4096][..], durable: true };
         assert_eq!(store.start(0, write), StoreProgress::Ended(Ok(())));
         assert_eq!(read(&mut store, 0, 8192).map(|bytes| bytes == vec![0; 8192]), Ok(true));
     }
@@ -293,7 +295,7 @@ mod tests {
     fn flushes_and_writes_fail_with_errors_of_their_own() {
         let rates = FaultRates { flush_eio: 1.0, enospc: 1.0, ..FaultRates::default() };
         let mut store = FaultyStore::new(Box::new(MemoryStore::new(SIZE, u64::MAX)), rates, 1);
-        let write = Operation::Write { offset: 0, data: &[7; 4096], durable: true };
+        let write = Operation::Write { offset: 0, data: &[7; 4096][..], durable: true };
         let zero = Operation::Zero { offset: 0, length: 4096, durable: false, allocated: true, fast: false };
         let cache = Operation::Cache { offset: 0, length: 4096 };
         let outcomes = [write, zero, Operation::Flush, cache].map(|operation| store.start(0, operation));

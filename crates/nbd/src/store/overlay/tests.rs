@@ -43,7 +43,7 @@ fn an_overlay_over_an_overlay_conforms() {
 fn two_writes_that_wait_for_one_block_are_both_made() {
     let below = Later::new(Box::new(PatternStore::new(RANDOM, 1 << 20)), 1);
     let mut overlay = Overlay::new(Box::new(below), u64::MAX);
-    let write = |offset, data| Operation::Write { offset, data, durable: false };
+    let write = |offset, data: &'static [u8]| Operation::Write { offset, data, durable: false };
     assert_eq!(overlay.start(0, write(0, &[1; 100])), StoreProgress::Pending);
     assert_eq!(overlay.start(1, write(100, &[2; 100])), StoreProgress::Pending);
     assert_eq!(overlay.fetches.iter().flatten().count(), 1, "the block is fetched once");
@@ -61,10 +61,10 @@ fn a_failed_fetch_fails_the_change_and_leaves_the_block_in_the_lower_store() {
         let image: Box<dyn Store> = Box::new(FaultyStore::new(Box::new(MemoryStore::new(1 << 20, u64::MAX)), rates, 1));
         let below = if later { Box::new(Later::new(image, 1)) } else { image };
         let mut overlay = Overlay::new(below, u64::MAX);
-        let part = Operation::Write { offset: 5, data: &[1; 100], durable: false };
+        let part = Operation::Write { offset: 5, data: &[1; 100][..], durable: false };
         assert_eq!(perform(&mut overlay, 3, part), Err(Errno::Io));
         assert_eq!(read(&mut overlay, 0, 10), Err(Errno::Io));
-        let whole = Operation::Write { offset: 0, data: &[1; BLOCK_BYTES as usize], durable: false };
+        let whole = Operation::Write { offset: 0, data: &[1; BLOCK_BYTES as usize][..], durable: false };
         assert_eq!(perform(&mut overlay, 3, whole), Ok(()));
         assert_eq!(read(&mut overlay, 0, 10), Ok(vec![1; 10]));
     }
@@ -75,7 +75,7 @@ fn changes_beyond_the_limit_fail_and_old_data_stays_readable() {
     let below = Later::new(Box::new(PatternStore::new(RANDOM, 1 << 20)), 1);
     let mut overlay = Overlay::new(Box::new(below), BLOCK_BYTES + 8192);
     let before = read(&mut overlay, 0, 1 << 20).unwrap();
-    let write = |at| Operation::Write { offset: at * BLOCK_BYTES + 9, data: &[1; 10], durable: false };
+    let write = |at| Operation::Write { offset: at * BLOCK_BYTES + 9, data: &[1; 10][..], durable: false };
     assert_eq!(perform(&mut overlay, 0, write(0)), Ok(()));
     assert_eq!(perform(&mut overlay, 0, write(1)), Err(Errno::NoSpace));
     assert_eq!(read(&mut overlay, 100, 1 << 19).unwrap(), before[100..][..1 << 19]);
