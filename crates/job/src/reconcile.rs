@@ -5,7 +5,7 @@ use units::{Nanos, PerKind, Problem, ProblemCode, Rate};
 use crate::draft::JobDraft;
 use crate::model::*;
 use crate::strict::StrictContext;
-use crate::{network, nvme, object_store, preconditioning, processor, replay, zones};
+use crate::{network, nvme, object_store, processor, replay, zones};
 
 /// Turns a draft into a job, with errors for impossible combinations.
 pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, Vec<Problem>) {
@@ -27,7 +27,7 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     reconcile_map(&mut job.pattern, draft.sequence_stride);
     job.pattern.preconditioning = draft.preconditioning.0.then_some(draft.preconditioning.1);
     if draft.preconditioning.0 {
-        problems.extend(preconditioning::check(&job.pattern, has_trace, context));
+        problems.extend(check_preconditioning(&job.pattern, has_trace, context));
     }
     if !draft.replay.trace.is_empty() {
         let ReplayOptions { speed_ppm, .. } = draft.replay;
@@ -66,52 +66,8 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     // Without a `runtime`, a job ends with its data.
     job.extent.time_based &= job.extent.runtime > Nanos::ZERO;
     processor::complete(&mut job);
-    if job.grouping.numjobs == 0 {
-        problems.push(
-            context
-                .error(ProblemCode::OutOfRange, "numjobs", "a job without workers has no effect")
-                .note("fio clones it until it runs out of job slots, and fails")
-                .help("write `numjobs=1`, or leave the job out"),
-        );
-    }
-    problems.extend(unknown_latency(&job, context));
-    if has_two_rates(&job.pace) {
-        problems.push(
-            context
-                .error(
-                    ProblemCode::ConflictingOptions,
-                    "rate_iops",
-                    "rates in bytes and in operations exclude each other",
-                )
-                .note("fio refuses a job that gives both")
-                .help("keep one of them"),
-        );
-    }
-    if job.stats.log_issue_time && !(job.stats.write_lat_log.is_some() && job.stats.log_offset) {
-        problems.push(
-            context
-                .error(
-                    ProblemCode::MissingOption,
-                    "log_issue_time",
-                    "`log_issue_time` needs `write_lat_log` and `log_offset`",
-                )
-                .note("fio refuses it without them")
-                .help("write `write_lat_log=PREFIX` and `log_offset=1`, or leave `log_issue_time` out"),
-        );
-    }
-    let CommandPriorities { percentage, split, .. } = &job.command_priorities;
-    if percentage.iter().any(|percentage| *percentage > 0) && split.iter().any(|split| !split.is_empty()) {
-        problems.push(
-            context
-                .error(
-                    ProblemCode::ConflictingOptions,
-                    "cmdprio_bssplit",
-                    "`cmdprio_percentage` and `cmdprio_bssplit` exclude each other",
-                )
-                .note("fio refuses a job that gives both")
-                .help("keep one of them"),
-        );
-    }
+    let checks = [no_workers, unknown_latency, two_rates, unlogged_issue_time, two_priorities];
+    problems.extend(checks.iter().filter_map(|check| check(&job, context)));
     if !job.files.filenames.is_empty() {
         // If a later `nrfiles` is smaller than the number of names, fio uses the first ones.
         job.files.filenames.truncate(job.files.nrfiles as usize);
@@ -119,6 +75,48 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     }
     problems.extend(uncounted_trims(&job, context));
     (job, problems)
+}
+
+fn no_workers(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
+    (job.grouping.numjobs == 0).then(|| {
+        context
+            .error(ProblemCode::OutOfRange, "numjobs", "a job without workers has no effect")
+            .note("fio clones it until it runs out of job slots, and fails")
+            .help("write `numjobs=1`, or leave the job out")
+    })
+}
+
+/// Returns an error for a kind of operation with a rate or floor in bytes and one in operations.
+fn two_rates(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
+    let given = |rates: &PerKind<Option<Rate>>| [rates.read, rates.write, rates.trim].map(|rate| rate.is_some());
+    let (rates, floor) = (&job.pace, &job.pace.floor);
+    let (bytes, floor_bytes) = (given(&rates.rate), given(&floor.bytes));
+    let (iops, floor_iops) = (given(&rates.rate_iops), given(&floor.operations));
+    let has_two = (0..3).any(|kind| (bytes[kind] || floor_bytes[kind]) && (iops[kind] || floor_iops[kind]));
+    has_two.then(|| excluding(context, "rate_iops", "rates in bytes and in operations exclude each other"))
+}
+
+fn two_priorities(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
+    let CommandPriorities { percentage, split, .. } = &job.command_priorities;
+    let has_two = percentage.iter().any(|percentage| *percentage > 0) && split.iter().any(|split| !split.is_empty());
+    let message = "`cmdprio_percentage` and `cmdprio_bssplit` exclude each other";
+    has_two.then(|| excluding(context, "cmdprio_bssplit", message))
+}
+
+fn excluding(context: &StrictContext<'_>, option: &str, message: &str) -> Problem {
+    let problem = context.error(ProblemCode::ConflictingOptions, option, message);
+    problem.note("fio refuses a job that gives both").help("keep one of them")
+}
+
+fn unlogged_issue_time(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
+    let is_logged = job.stats.write_lat_log.is_some() && job.stats.log_offset;
+    (job.stats.log_issue_time && !is_logged).then(|| {
+        let message = "`log_issue_time` needs `write_lat_log` and `log_offset`";
+        context
+            .error(ProblemCode::MissingOption, "log_issue_time", message)
+            .note("fio refuses it without them")
+            .help("write `write_lat_log=PREFIX` and `log_offset=1`, or leave `log_issue_time` out")
+    })
 }
 
 /// Returns why the trims of each block cannot be counted.
@@ -185,14 +183,6 @@ fn unknown_latency(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
             )
             .help("leave `disable_clat` and `gtod_reduce` out")
     })
-}
-
-/// Reports whether a kind of operation has a rate or floor in bytes and one in operations.
-fn has_two_rates(pace: &JobPace) -> bool {
-    let given = |rates: &PerKind<Option<Rate>>| [rates.read, rates.write, rates.trim].map(|rate| rate.is_some());
-    let (bytes, floor_bytes) = (given(&pace.rate), given(&pace.floor.bytes));
-    let (iops, floor_iops) = (given(&pace.rate_iops), given(&pace.floor.operations));
-    (0..3).any(|kind| (bytes[kind] || floor_bytes[kind]) && (iops[kind] || floor_iops[kind]))
 }
 
 fn block_sizes(draft: &JobDraft, context: &StrictContext<'_>, problems: &mut Vec<Problem>) -> PerKind<BlockSizes> {
@@ -278,4 +268,37 @@ fn reconcile_engine(options: &mut EngineSpec) {
     options.registerfiles &= ring;
     options.sqthread_poll &= ring;
     options.sqthread_poll_cpu = options.sqthread_poll_cpu.filter(|_| ring);
+}
+
+/// Returns why a pattern does not fit `sprandom`, which chooses all offsets itself.
+fn check_preconditioning(pattern: &Pattern, has_trace: bool, context: &StrictContext<'_>) -> Option<Problem> {
+    let size = match pattern.block_sizes.write {
+        BlockSizes::Fixed(size) => Some(size),
+        _ => None,
+    };
+    let is_skewed = pattern.distribution.write != Distribution::Uniform;
+    let aligned = pattern.blockalign.as_ref().is_none_or(|PerKind { write, .. }| Some(*write) == size);
+    let is_other = pattern.zones.is_some() || pattern.zoned.is_some() || pattern.modifier > 1;
+    let is_partly_sequential = pattern.percentage_random.write != 100;
+    let (option, message, help) = match () {
+        () if has_trace => ("read_iolog", "a trace has its own offsets", "leave `sprandom` or the trace out"),
+        () if pattern.direction != Direction::Write || !pattern.random => {
+            ("rw", "`sprandom` needs random writes and nothing else", "write `rw=randwrite`")
+        }
+        () if !size.is_some_and(u32::is_power_of_two) => {
+            ("bs", "`sprandom` needs one block size that is a power of two", "write, for example, `bs=4k`")
+        }
+        () if !aligned => ("blockalign", "`sprandom` aligns writes to the block size", "leave `blockalign` out"),
+        () if is_skewed => {
+            ("random_distribution", "`sprandom` chooses offsets itself", "leave `random_distribution` out")
+        }
+        () if is_partly_sequential => {
+            ("percentage_random", "`sprandom` chooses offsets itself", "leave `percentage_random` out")
+        }
+        () if is_other => {
+            ("sprandom", "`sprandom` covers the whole region at random", "leave zones and `rw=...:N` out")
+        }
+        () => return None,
+    };
+    Some(context.error(ProblemCode::ConflictingOptions, option, message).help(help))
 }

@@ -3,8 +3,7 @@
 use units::{Problem, ProblemCode};
 
 use crate::draft::{JobDraft, MergeDraft};
-use crate::model::{EngineKind, Job, MergedInput, ReplayOptions, TraceMerge};
-use crate::names;
+use crate::model::{EngineKind, Job, MergedInput, ReplayOptions, TraceMerge, split_names};
 use crate::strict::StrictContext;
 
 /// Options that describe what a trace contains already.
@@ -67,7 +66,7 @@ pub(crate) fn merge(
     if draft.file.is_empty() {
         return Ok(None);
     }
-    let traces = names::split(traces);
+    let traces = split_names(traces);
     let values = |name: &'static str, values: &[f64], default: f64| {
         if values.is_empty() {
             return Ok(vec![default; traces.len()]);

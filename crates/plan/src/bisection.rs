@@ -17,7 +17,8 @@ pub(crate) fn bisect<T>(mut low: u64, mut high: u64, mut find: impl FnMut(u64) -
 /// without a value `near` it. Otherwise it begins there and takes growing steps, so that few values are tried. The value
 /// is at most the fraction `resolution` above the lowest one.
 pub(crate) fn lowest<T>(
-    (mut low, high): (u64, u64),
+    mut low: u64,
+    high: u64,
     near: Option<u64>,
     resolution: f64,
     mut find: impl FnMut(u64) -> Option<T>,
@@ -70,7 +71,7 @@ mod tests {
         for threshold in [1_u64, 2, 17, 999, 1_000] {
             for near in [None, Some(0), Some(1), Some(16), Some(400), Some(998), Some(5_000)] {
                 let mut tried = 0;
-                let found = lowest((0, 1_000), near, 0.0, |value| {
+                let found = lowest(0, 1_000, near, 0.0, |value| {
                     tried += 1;
                     (value >= threshold).then_some(value)
                 });
@@ -83,7 +84,7 @@ mod tests {
     #[test]
     fn few_values_are_tried_near_the_answer() {
         let (mut failed, mut passed) = (0, 0);
-        let found = lowest((3_000, 160_000), Some(20_000), 0.005, |value| {
+        let found = lowest(3_000, 160_000, Some(20_000), 0.005, |value| {
             let enough = value >= 20_300;
             if enough {
                 passed += 1;

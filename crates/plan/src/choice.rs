@@ -1,7 +1,5 @@
 //! Selections of providers and volumes: `aws,gcp/pd-ssd,size=1TiB`.
 
-use std::ops::Range;
-
 use units::{Place, Problem, ProblemCode};
 use volume::catalogue::{self, About};
 
@@ -49,10 +47,6 @@ pub fn check(choices: &[VolumeChoice]) -> Vec<Problem> {
 }
 
 impl VolumeChoice {
-    fn problem(&self, at: Range<usize>, what: String, help: String) -> Problem {
-        Problem::error(ProblemCode::Plan, what).at(Place::in_option("--provider", &self.words, at)).help(help)
-    }
-
     /// Returns the error for an unknown name, with the nearest known one.
     fn unknown(&self) -> Problem {
         let names: Vec<String> = catalogue::list().into_iter().map(|listed| listed.name).collect();
@@ -68,7 +62,8 @@ impl VolumeChoice {
         let known = names.iter().map(String::as_str).chain(providers.iter().copied());
         let listed = || format!("providers are {}; `fathom catalog` lists their volumes", providers.join(", "));
         let remedy = units::suggestion(name, known, listed);
-        self.problem(self.at..self.at + name.len(), message, remedy)
+        let place = Place::in_option("--provider", &self.words, self.at..self.at + name.len());
+        Problem::error(ProblemCode::Plan, message).at(place).help(remedy)
     }
 
     /// Returns the errors of keys that the volume does not have, or of a size that is not on sale.
@@ -84,48 +79,45 @@ impl VolumeChoice {
             let Some((key, value)) = part.split_once('=').map(|(key, value)| (key.trim(), value.trim())) else {
                 continue;
             };
-            if let Some((message, remedy)) = volumes.iter().find_map(|(listed, _)| wrong_key(&listed.name, key, value))
-            {
-                errors.push(self.problem(place, message, remedy));
-            }
+            let wrong = volumes.iter().find_map(|(listed, _)| wrong_key(&listed.name, key, value));
+            errors.extend(wrong.map(|problem| problem.at(Place::in_option("--provider", &self.words, place))));
         }
         errors
     }
 }
 
-/// Describes a wrong key of a volume, with the remedy.
-fn wrong_key(name: &str, key: &str, value: &str) -> Option<(String, String)> {
+/// Returns the error for a wrong key of a volume.
+fn wrong_key(name: &str, key: &str, value: &str) -> Option<Problem> {
     let plain = catalogue::resolve_all(&[name], &catalogue::no_files).ok()?.remove(0);
     let known = plain.about.keys.iter().map(|known| known.name.as_str());
     let common = catalogue::COMMON_KEYS.iter().map(|(known, _)| *known);
     let all: Vec<&str> = known.chain(common).collect();
     if !all.contains(&key) {
         let remedy = units::suggestion(key, all.iter().copied(), || format!("it has {}", all.join(", ")));
-        return Some((format!("{name} has no key `{key}`"), remedy));
+        return Some(Problem::error(ProblemCode::Plan, format!("{name} has no key `{key}`")).help(remedy));
     }
     let given = format!("{name},{key}={value}");
     match catalogue::resolve_all(&[&given], &catalogue::no_files) {
         Ok(resolved) => unsold(name, &resolved[0].about).filter(|_| key == "size"),
         // Bounds by other values are checked later; an unreadable value is always wrong.
-        Err(problems) if key != "size" => {
-            let unreadable = problems.iter().find(|problem| problem.what.starts_with(&format!("{key}: ")))?;
-            let remedy = unreadable.help.clone().unwrap_or_else(|| format!("`fathom catalog {name}` lists its keys"));
-            Some((unreadable.what.clone(), remedy))
+        Err(problems) => {
+            let of_key = format!("{key}: ");
+            let mut wrong = problems.into_iter();
+            let problem = wrong.find(|problem| key == "size" || problem.what.starts_with(&of_key))?;
+            let what = if key == "size" { "sizes" } else { "keys" };
+            let listed = || format!("`fathom catalog {name}` lists its {what}");
+            Some(Problem::error(ProblemCode::Plan, problem.what).help(problem.help.unwrap_or_else(listed)))
         }
-        Err(problems) => problems.first().map(|problem| {
-            let remedy = problem.help.clone();
-            (problem.what.clone(), remedy.unwrap_or_else(|| format!("`fathom catalog {name}` lists its sizes")))
-        }),
     }
 }
 
-/// Describes why a volume is not on sale in the given size, and the next size that is.
-fn unsold(name: &str, about: &About) -> Option<(String, String)> {
+/// Returns the error for a size in which a volume is not on sale, with the next size that is.
+fn unsold(name: &str, about: &About) -> Option<Problem> {
     let key = about.keys.iter().find(|key| key.name == "size")?;
     let value = key.bounds.value.filter(|value| !key.bounds.is_sold(*value))?;
     let remedy = match key.bounds.sold_from(value) {
         Some(next) => format!("the next size is size={next}{}: {}", key.bounds.unit, key.source),
         None => format!("it is sold with {}: {}", key.range, key.source),
     };
-    Some((format!("{name} is not sold with {}", key.value), remedy))
+    Some(Problem::error(ProblemCode::Plan, format!("{name} is not sold with {}", key.value)).help(remedy))
 }

@@ -291,13 +291,13 @@ impl PlanSearch<'_> {
                 if self.trial.is_some() {
                     return self.finish(&largest.0);
                 }
-                return self.nearest_insufficient((low, sizes.most), largest, &sized);
+                return self.nearest_insufficient(low, sizes.most, largest, &sized);
             }
             let sufficient = |search: &mut Self, size| {
                 search.max_provisioned(&sized(size)).filter(|(_, found)| search.is_enough(&found.spec))
             };
             let (near, resolution) = self.near("size");
-            enough = lowest((low, sizes.most), near, resolution, |size| sufficient(self, size)).or(Some(largest));
+            enough = lowest(low, sizes.most, near, resolution, |size| sufficient(self, size)).or(Some(largest));
         }
         let pairs = self.provisioned(enough?.0, &Self::is_enough);
         self.finish(&pairs)
@@ -307,7 +307,8 @@ impl PlanSearch<'_> {
     /// largest.
     fn nearest_insufficient(
         &mut self,
-        (low, high): (u64, u64),
+        low: u64,
+        high: u64,
         largest: (Pairs, ResolvedVolume),
         sized: &dyn Fn(u64) -> Pairs,
     ) -> Option<Candidate> {
@@ -397,7 +398,7 @@ impl PlanSearch<'_> {
             };
             let (near, resolution) = self.near(name);
             let between =
-                enough(self, low).or_else(|| lowest((low, high), near, resolution, |value| enough(self, value)));
+                enough(self, low).or_else(|| lowest(low, high, near, resolution, |value| enough(self, value)));
             pairs = between.or_else(|| enough(self, high)).unwrap_or(pairs);
         }
         pairs

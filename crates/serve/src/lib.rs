@@ -19,7 +19,6 @@ mod question;
 mod rejected_clients;
 mod request;
 mod requested;
-mod sizes;
 mod stats;
 mod stats_socket;
 mod stores;

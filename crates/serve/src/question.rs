@@ -1,8 +1,9 @@
 //! Validates a request: exports, sizes, addresses and faults, reporting all problems at once.
 
+use engine::files;
 use nbd::server::TlsIdentity;
 use nbd::store::faults::FaultRates;
-use units::{Nanos, Place, Problem, ProblemCode};
+use units::{Bytes, Nanos, Place, Problem, ProblemCode};
 use volume::Attachment;
 use volume::catalogue::{self, QuantityKind, quantity};
 
@@ -10,7 +11,6 @@ use crate::addresses::{Admits, ListenAddress};
 use crate::identity::{self, UnusableOption};
 use crate::request::{HostFiles, ServeRequest};
 use crate::requested::{BackingSpec, MIN_MEMORY_BYTES, RequestedExport};
-use crate::sizes;
 
 /// A validated request. Nothing has been opened yet.
 #[derive(Debug)]
@@ -252,7 +252,7 @@ impl ServeValidator<'_> {
 
     fn conflicting_sizes(&mut self, requested: &[RequestedExport]) {
         for (requested, (message, remedy)) in
-            requested.iter().filter_map(|requested| Some((requested, sizes::problem(requested)?)))
+            requested.iter().filter_map(|requested| Some((requested, size_problem(requested)?)))
         {
             match requested.store.path() {
                 Some(_) => {
@@ -305,4 +305,48 @@ fn named(text: &str) -> (Option<&str>, usize) {
         Some((name, _)) => (Some(name), name.len() + 1),
         None => (None, 0),
     }
+}
+
+/// Returns the problem of an export's size, with its remedy.
+fn size_problem(requested: &RequestedExport) -> Option<(String, String)> {
+    Some(match requested.store.path() {
+        Some(path) => {
+            let seen = files::look(path).map(|seen| seen.map(|seen| seen.bytes));
+            let copied = matches!(requested.store, BackingSpec::Copy(_));
+            match (seen, requested.size) {
+                (Err(error), _) => (error.to_string(), "name a file or a block device".to_owned()),
+                (Ok(None), _) if copied => ("there is no such image".to_owned(), "correct the path".to_owned()),
+                (Ok(None | Some(0)), None) => unknown(requested),
+                (Ok(Some(bytes)), Some(size)) if bytes != size && (bytes > 0 || copied) => {
+                    differ(requested, bytes, size)
+                }
+                _ => return None,
+            }
+        }
+        None if requested.size.is_none() => unknown(requested),
+        None => return None,
+    })
+}
+
+fn unknown(requested: &RequestedExport) -> (String, String) {
+    let whose = if requested.name.is_empty() { String::new() } else { format!("{}=", requested.name) };
+    let message = format!("how large is {}? Nothing says it", shown(requested));
+    (message, format!("name a volume, or add --size {whose}10GiB"))
+}
+
+fn differ(requested: &RequestedExport, bytes: u64, size: u64) -> (String, String) {
+    let (found, asked) = (Bytes::new(bytes), Bytes::new(size));
+    let whose = if requested.model.is_some() { "the volume" } else { "--size" };
+    let message = format!("it has {found} ({bytes} bytes), and {whose} has {asked} ({size} bytes)");
+    let given = match &requested.model {
+        Some(_) => format!("give the volume the size of the file (size={}KiB)", bytes as f64 / 1024.0),
+        None => "leave --size out".to_owned(),
+    };
+    let path = requested.store.path().map(|path| path.display().to_string()).unwrap_or_default();
+    (message, format!("{given}, or the file that of {whose}: truncate -s {size} {path}"))
+}
+
+/// Returns the name of an export for messages.
+fn shown(requested: &RequestedExport) -> String {
+    if requested.name.is_empty() { "the export".to_owned() } else { format!("the export `{}`", requested.name) }
 }

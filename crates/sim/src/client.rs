@@ -1,5 +1,6 @@
 //! Workers of a world, and their use of page caches.
 
+use job::{EngineKind, Job, OpenSync};
 use volume::pagecache::AccessAdvice;
 
 /// Position of a worker's file on a volume.
@@ -33,4 +34,20 @@ pub struct Buffered {
     pub durable: bool,
     /// Access pattern that it has announced to the kernel.
     pub advice: AccessAdvice,
+}
+
+impl Buffered {
+    /// Returns how a job uses the page cache of its machine; `None` if it bypasses the cache.
+    pub(crate) fn of_job(job: &Job) -> Option<Self> {
+        let engine = job.engine.kind;
+        let past =
+            matches!(engine, EngineKind::Model | EngineKind::Null) || job.engine.direct && engine != EngineKind::Mmap;
+        (!past).then(|| Self {
+            // A call blocks its helper thread only.
+            blocking: !job.engine.offloads
+                && !matches!(engine, EngineKind::IoUring | EngineKind::IoUringCmd | EngineKind::Posixaio),
+            durable: job.files.open_sync != OpenSync::None,
+            advice: if job.pattern.random { AccessAdvice::Random } else { AccessAdvice::Sequential },
+        })
+    }
 }

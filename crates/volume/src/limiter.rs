@@ -249,18 +249,12 @@ impl Limiter {
         let bytes = bytes.max(1);
         let single = u64::from(length.div_ceil(bytes)).max(1);
         let each = if self.counted == CountedUnit::Bytes { u64::from(bytes) } else { 1 };
-        each * merged_from.map_or(single, |least| self.units_in_run((kind, offset, length), bytes, least, single))
+        each * merged_from.map_or(single, |least| self.units_in_run(kind, offset, length, bytes, least, single))
     }
 
     /// Returns the number of units of a request that may continue a sequential run. One of less than `least` bytes
     /// counts as `single`, and the next one begins a new run.
-    fn units_in_run(
-        &mut self,
-        (kind, offset, length): (RequestKind, u64, u32),
-        unit: u32,
-        least: u32,
-        single: u64,
-    ) -> u64 {
+    fn units_in_run(&mut self, kind: RequestKind, offset: u64, length: u32, unit: u32, least: u32, single: u64) -> u64 {
         let run = &mut self.runs[kind.index()];
         let continues = run.end == offset && run.end > 0;
         let end = offset.saturating_add(u64::from(length));

@@ -4,8 +4,8 @@ use std::os::fd::RawFd;
 
 use target::Tag;
 
-use super::call::DiskCall;
 use super::ring::Ring;
+use super::slot::DiskCall;
 use super::slot::DiskSlot;
 use crate::blocking::{Call as Transfer, Preadv, Preadv2};
 use crate::inline;

@@ -7,8 +7,6 @@
 //! A flush is `fdatasync`, and a durable write has `RWF_DSYNC`: both end when the device has been told to make the
 //! bytes durable.
 
-mod call;
-mod extents;
 mod issue;
 mod open;
 mod range_locks;
@@ -17,15 +15,15 @@ mod slot;
 
 use std::os::fd::{BorrowedFd, RawFd};
 
-use nbd::store::{Footprint, Operation, Pieces, Pool, Store, StoreCapabilities, StoreEnd, StoreProgress};
+use nbd::store::{Extents, Footprint, Operation, Pieces, Pool, Store, StoreCapabilities, StoreEnd, StoreProgress};
 use nbd::wire::{Errno, Extent};
 
-use crate::files::File;
-use call::DiskCall;
+use crate::error::last_errno;
+use crate::files::{File, FileKind};
 pub use open::DiskOptions;
 use range_locks::RangeLocks;
 use ring::Ring;
-use slot::{DiskSlot, SlotAction, StoreGeometry};
+use slot::{DiskCall, DiskSlot, SlotAction, StoreGeometry};
 
 /// The store of one file or device.
 ///
@@ -182,7 +180,7 @@ impl Store for Disk {
     }
 
     fn extents(&mut self, offset: u64, length: u64, most: usize) -> Result<Vec<Extent>, Errno> {
-        extents::find(&self.file, offset, length, most)
+        find_extents(&self.file, offset, length, most)
     }
 }
 
@@ -192,5 +190,39 @@ impl Drop for Disk {
         if let Some(ring) = &mut self.ring {
             ring.settle();
         }
+    }
+}
+
+/// Returns the data and holes of a range. A device has no known holes: all of it is data.
+fn find_extents(file: &File, offset: u64, length: u64, most: usize) -> Result<Vec<Extent>, Errno> {
+    let mut extents = Extents::new(length, most);
+    let end = offset + length;
+    while extents.left() > 0 {
+        let at = end - extents.left();
+        let data = if file.kind() == FileKind::Regular { next(file.fd(), at, libc::SEEK_DATA, end)? } else { at };
+        if data > at {
+            extents.push(Extent { length: data - at, hole: true, zero: true });
+            continue;
+        }
+        let hole = if file.kind() == FileKind::Regular { next(file.fd(), at, libc::SEEK_HOLE, end)? } else { end };
+        // A concurrent change may have made a hole here, which would end the data at once.
+        let hole = hole.max(at + 1);
+        extents.push(Extent { length: hole - at, hole: false, zero: false });
+    }
+    Ok(extents.into_vec())
+}
+
+/// Returns the offset of the next data or hole from `at` on, or `end` if there is none before it. Filesystems without
+/// support report everything as data.
+fn next(fd: RawFd, at: u64, whence: i32, end: u64) -> Result<u64, Errno> {
+    // SAFETY: the call takes no memory; the file position that it moves is not used.
+    let found = unsafe { libc::lseek64(fd, at as i64, whence) };
+    if found >= 0 {
+        return Ok((found as u64).min(end));
+    }
+    match last_errno() {
+        libc::ENXIO => Ok(end),
+        libc::EINVAL => Ok(if whence == libc::SEEK_DATA { at } else { end }),
+        errno => Err(Errno::from_os(errno)),
     }
 }

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{IoUring, opcode, types};
 
-use super::call::DiskCall;
+use super::slot::DiskCall;
 use crate::ring::{ENTER_GETEVENTS, build_plain};
 
 /// Maximum number of calls submitted together. More may be in flight.

@@ -10,7 +10,6 @@ use nbd::store::{Operation, Pool};
 use nbd::wire::Errno;
 use target::Tag;
 
-use super::call::DiskCall;
 use super::range_locks::LockRange;
 use crate::buffers::Buffers;
 
@@ -356,6 +355,40 @@ fn grow(buffer: &mut Option<Buffers>, bytes: usize) -> Result<&mut [u8], Errno> 
         *buffer = Some(Buffers::single(bytes.next_power_of_two()).map_err(|_| Errno::NoMemory)?);
     }
     buffer.as_mut().and_then(|buffer| buffer.slice(Tag(0))).ok_or(Errno::NoMemory)
+}
+
+/// A system call on the file of a store. `skip` is an offset in the slot's buffer, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DiskCall {
+    Read {
+        at: u64,
+        skip: u32,
+        length: u32,
+    },
+    /// With `durable`, returns once the bytes would survive a power loss.
+    Write {
+        at: u64,
+        skip: u32,
+        length: u32,
+        durable: bool,
+    },
+    /// `fallocate`.
+    Allocate {
+        mode: i32,
+        at: u64,
+        length: u64,
+    },
+    /// `BLKDISCARD`, which `io_uring` does not support before Linux 6.12.
+    Discard {
+        at: u64,
+        length: u64,
+    },
+    DataSync,
+    /// Reads the range ahead (`POSIX_FADV_WILLNEED`).
+    Advise {
+        at: u64,
+        length: u32,
+    },
 }
 
 #[cfg(test)]

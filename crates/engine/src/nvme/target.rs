@@ -340,7 +340,15 @@ impl Backend for Passthrough {
             }
             match checked {
                 Some((file, first))
-                    if !is_sound(tag, length, (file, first), namespaces, options, (&state.buffers, metadata)) =>
+                    if !is_sound(
+                        tag,
+                        length,
+                        first,
+                        namespaces[file as usize],
+                        options,
+                        &state.buffers,
+                        metadata.as_ref(),
+                    ) =>
                 {
                     -libc::EILSEQ
                 }
@@ -419,16 +427,16 @@ impl Backend for Passthrough {
 fn is_sound(
     tag: Tag,
     length: i32,
-    (file, first): (u32, u64),
-    namespaces: &[Namespace],
+    first: u64,
+    namespace: Namespace,
     options: &NvmeOptions,
-    (buffers, metadata): (&Buffers, &Option<Buffers>),
+    buffers: &Buffers,
+    metadata: Option<&Buffers>,
 ) -> bool {
-    let namespace = &namespaces[file as usize];
     let Some(protection) = namespace.protection else { return true };
-    let blocks = ProtectedBlocks { namespace, options, protection, start: first };
+    let blocks = ProtectedBlocks { namespace: &namespace, options, protection, start: first };
     let Some(data) = buffers.peek(tag).and_then(|buffer| buffer.get(..length as usize)) else { return false };
     let has_separate = namespace.separate_bytes(options.pi_act) > 0;
-    let separate = metadata.as_ref().filter(|_| has_separate).and_then(|metadata| metadata.peek(tag));
+    let separate = metadata.filter(|_| has_separate).and_then(|metadata| metadata.peek(tag));
     blocks.check(data, separate).is_ok()
 }

@@ -127,3 +127,36 @@ pub enum FileLocking {
     /// One worker at a time writes to a file, and nothing reads it meanwhile.
     ReadWrite,
 }
+
+/// Splits `text` at every `:` that is not escaped by a backslash, and removes those backslashes.
+pub(crate) fn split_names(text: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, names.last_mut()) {
+            ('\\', Some(name)) if chars.peek() == Some(&':') => {
+                name.push(':');
+                chars.next();
+            }
+            (':', _) => names.push(String::new()),
+            (c, Some(name)) => name.push(c),
+            (_, None) => {}
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_names;
+
+    #[test]
+    fn colons_separate_unless_escaped() {
+        assert_eq!(split_names("/a:/b"), ["/a", "/b"]);
+        assert_eq!(split_names(r"/dev/by-path/pci-0000\:01:/b"), ["/dev/by-path/pci-0000:01", "/b"]);
+        assert_eq!(split_names("a::b:"), ["a", "b"]);
+        assert_eq!(split_names(r"a\b"), [r"a\b"]);
+        assert!(split_names("").is_empty());
+    }
+}

@@ -12,6 +12,7 @@ mod ranks;
 mod replay;
 mod verify;
 
+pub(crate) use files::split_names;
 pub use files::{CacheHint, FileLocking, FileOptions, FileOrder, FileService, WriteHint};
 pub use goals::{FlowOptions, LatencyTarget, RateFloors, SteadyMeasure, SteadyState};
 pub use host_attributes::{ControlGroupOptions, HostAttributes};

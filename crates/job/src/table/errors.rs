@@ -1,8 +1,8 @@
 //! Options of error handling and zones.
 
 use super::Status;
-use super::spec::OptionKind::{Flag, Floats, Int, Long, Size, Text};
-use super::spec::{ANY, OptionSpec, Setter, int, special, switch, word};
+use super::spec::OptionKind::{Flag, Floats, Int, Size, Text};
+use super::spec::{ANY, OptionSpec, Setter, int, long, special, switch, word};
 use units::Bytes;
 
 use crate::draft::{JobDraft, ZoneMode};
@@ -35,27 +35,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         zonemode,
     )
     .default("none"),
-    OptionSpec::new(
-        "zonesize",
-        Long(0),
-        Setter::Number(|d, n| d.zones.size = n),
-        "Bytes to transfer in each zone before the next one.",
-    )
+    long("zonesize", 0, "Bytes to transfer in each zone before the next one.", |d, n| d.zones.size = n).default("0"),
+    long("zonecapacity", 0, "Bytes of each zone that can be written, where the device has no zones.", |d, n| {
+        d.zones.zoned.capacity = (n > 0).then(|| Bytes::new(n))
+    })
     .default("0"),
-    OptionSpec::new(
-        "zonecapacity",
-        Long(0),
-        Setter::Number(|d, n| d.zones.zoned.capacity = (n > 0).then(|| Bytes::new(n))),
-        "Bytes of each zone that can be written, where the device has no zones.",
-    )
-    .default("0"),
-    OptionSpec::new(
-        "zonerange",
-        Long(0),
-        Setter::Number(|d, n| d.zones.range = n),
-        "Length of a zone; `zonesize` by default.",
-    )
-    .default("0"),
+    long("zonerange", 0, "Length of a zone; `zonesize` by default.", |d, n| d.zones.range = n).default("0"),
     OptionSpec::new(
         "zoneskip",
         Size,

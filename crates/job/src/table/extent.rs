@@ -2,8 +2,8 @@
 
 use units::{Bytes, Nanos, ProblemCode};
 
-use super::spec::OptionKind::{Long, Seconds};
-use super::spec::{OptionKind, OptionSpec, Setter, flag, int, special};
+use super::spec::OptionKind::Seconds;
+use super::spec::{OptionKind, OptionSpec, Setter, flag, int, long, special};
 use crate::draft::JobDraft;
 use crate::model::{Size, SteadyMeasure, SteadyState};
 use crate::read::number::{NumberUnit, micros};
@@ -24,30 +24,25 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.extent.offset_increment = size;
     })
     .default("0"),
-    OptionSpec::new(
+    long(
         "offset_align",
-        Long(0),
-        Setter::Number(|d, n| d.job.extent.offset_align = Bytes::new(n)),
+        0,
         "Round start offsets given in per cent up to a multiple of this; 0 for the smallest block.",
+        |d, n| d.job.extent.offset_align = Bytes::new(n),
     )
     .default("0"),
-    OptionSpec::new(
-        "number_ios",
-        Long(0),
-        Setter::Number(|d, n| d.job.extent.number_ios = (n > 0).then_some(n)),
-        "Maximum number of operations.",
-    )
-    .default("0"),
+    long("number_ios", 0, "Maximum number of operations.", |d, n| d.job.extent.number_ios = (n > 0).then_some(n))
+        .default("0"),
     time("runtime", "Maximum duration.", |d, t| d.job.extent.runtime = t).alias(&["timeout"]).default("0"),
     flag("time_based", "Repeat the workload until `runtime` has passed.", |d, on| d.job.extent.time_based = on),
     time("ramp_time", "Warm-up time before results count; `runtime` starts after it.", |d, t| {
         d.job.extent.ramp_time = t;
     }),
-    OptionSpec::new(
+    long(
         "ramp_size",
-        Long(0),
-        Setter::Number(|d, n| d.job.extent.ramp_size = Bytes::new(n)),
+        0,
         "Bytes to transfer before results count, by all workers of a group together with `group_reporting`.",
+        |d, n| d.job.extent.ramp_size = Bytes::new(n),
     ),
     special("startdelay", Seconds, startdelay, "Delay before the job starts; a range `low-high` draws a random delay.")
         .default("0"),

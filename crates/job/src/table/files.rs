@@ -8,15 +8,15 @@ use crate::draft::JobDraft;
 use crate::limits::FILENAMES_MAX;
 use crate::model::{
     CacheAdvice, CacheHint, Fallocate, FileLocking, FileOptions, FileOrder, FileService, OpenSync, WriteHint,
+    split_names,
 };
-use crate::names;
 use crate::read::number::NumberUnit;
 use crate::read::{Findings, distribution, lists};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
     special("filename", Text, filename, "Files or devices, separated by `:` (a colon in a name is `\\:`)."),
     text("directory", "Directories for relative names, separated by `:`; clones use them in turn.", |d, value| {
-        d.job.files.directories = names::split(value);
+        d.job.files.directories = split_names(value);
     }),
     text(
         "filename_format",
@@ -170,7 +170,7 @@ fn filename(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     }
     // As in fio, a directory that is given later holds no files that were named before.
     let directory = files.directories.first().map(String::as_str);
-    let paths: Vec<String> = names::split(text).iter().map(|name| FileOptions::path_under(directory, name)).collect();
+    let paths: Vec<String> = split_names(text).iter().map(|name| FileOptions::path_under(directory, name)).collect();
     files.filenames.extend(paths);
     if files.filenames.len() > FILENAMES_MAX {
         files.filenames.truncate(FILENAMES_MAX);

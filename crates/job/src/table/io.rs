@@ -3,7 +3,7 @@
 use units::{PerKind, ProblemCode};
 
 use super::spec::OptionKind::{Bool, Floats, Int, Long, Ranges, Text, Word};
-use super::spec::{ANY, OptionSpec, Setter, flag, int, share, special, switch, word};
+use super::spec::{ANY, OptionSpec, Setter, flag, int, long, share, special, switch, word};
 use crate::draft::JobDraft;
 use crate::model::{Direction, Generator};
 use crate::read::number::NumberUnit;
@@ -93,12 +93,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     .default("100,100,100"),
     switch("randrepeat", "1", "Use the same random sequence in every run.", |d, on| d.job.pattern.randrepeat = on)
         .alias(&["allrandrepeat"]),
-    OptionSpec::new(
-        "randseed",
-        Long(0),
-        Setter::Number(|d, n| d.job.pattern.randseed = Some(n)),
-        "Seed for all random choices of the job; overrides `randrepeat`.",
-    )
+    long("randseed", 0, "Seed for all random choices of the job; overrides `randrepeat`.", |d, n| {
+        d.job.pattern.randseed = Some(n)
+    })
     .default("0x89"),
     word(
         "rw_sequencer",
@@ -124,11 +121,11 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "Overprovisioning of the device for `sprandom`, as a fraction of its size.",
     )
     .default("0.15"),
-    OptionSpec::new(
+    long(
         "spr_cs",
-        Long(0),
-        Setter::Number(|d, n| d.preconditioning.1.cache_bytes = n),
+        0,
         "Cache size of the device in bytes: `sprandom` repeats writes after those of the next region, not before.",
+        |d, n| d.preconditioning.1.cache_bytes = n,
     )
     .default("0"),
     flag("zero_buffers", "Write zeroes.", |d, on| d.job.payload.zero_buffers = on),

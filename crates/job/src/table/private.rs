@@ -29,18 +29,15 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.engine.sqthread_poll = on;
     })
     .engines(&["io_uring", "io_uring_cmd", "xnvme"]),
-    OptionSpec::new(
-        "sqthread_poll_cpu",
-        Int(i64::MIN, ANY),
-        Setter::Number(|d, n| d.job.engine.sqthread_poll_cpu = Some(n as u32)),
-        "CPU of the SQPOLL thread.",
-    )
+    int("sqthread_poll_cpu", (i64::MIN, ANY), "CPU of the SQPOLL thread.", |d, n| {
+        d.job.engine.sqthread_poll_cpu = Some(n as u32)
+    })
     .engines(RINGS),
-    OptionSpec::new(
+    int(
         "nonvectored",
-        Int(i64::MIN, ANY),
-        Setter::Number(|d, n| d.job.engine.vectored = n == 0),
+        (i64::MIN, ANY),
         "Use plain reads and writes instead of vectored ones; 0 for vectored ones.",
+        |d, n| d.job.engine.vectored = n == 0,
     )
     .default("-1")
     .engines(RINGS),
@@ -48,11 +45,11 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         .engines(&["libaio"]),
     switch("libaio_vectored", "0", "Use vectored reads and writes.", |d, on| d.job.engine.vectored = on)
         .engines(&["libaio"]),
-    OptionSpec::new(
+    int(
         "force_async",
-        Int(i64::MIN, ANY),
-        Setter::Number(|d, n| d.job.engine.force_async = n as u32),
+        (i64::MIN, ANY),
         "Let the kernel execute one of this many operations asynchronously; 0 for none.",
+        |d, n| d.job.engine.force_async = n as u32,
     )
     .default("0")
     .engines(RINGS),
@@ -60,12 +57,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.engine.nowait = on;
     })
     .engines(&["io_uring", "io_uring_cmd", "libaio", "pvsync2"]),
-    OptionSpec::new(
-        "uncached",
-        Int(i64::MIN, ANY),
-        Setter::Number(|d, n| d.job.engine.uncached = n != 0),
-        "Do not keep data in the page cache (RWF_DONTCACHE, Linux 6.14).",
-    )
+    int("uncached", (i64::MIN, ANY), "Do not keep data in the page cache (RWF_DONTCACHE, Linux 6.14).", |d, n| {
+        d.job.engine.uncached = n != 0
+    })
     .default("0")
     .engines(&["io_uring", "io_uring_cmd", "pvsync2"]),
     int("hipri_percentage", (0, 100), "Percentage of operations to poll.", |d, n| {
@@ -103,12 +97,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     })
     .engines(COMMANDS),
     accepted("writefua", Bool, "Set FUA for writes.", ONLY_COMMANDS).default("0").engines(&["io_uring"]),
-    OptionSpec::new(
-        "thp",
-        Int(i64::MIN, ANY),
-        Setter::Number(|d, n| d.job.engine.thp = n != 0),
-        "Use transparent huge pages for the mapping (MADV_HUGEPAGE).",
-    )
+    int("thp", (i64::MIN, ANY), "Use transparent huge pages for the mapping (MADV_HUGEPAGE).", |d, n| {
+        d.job.engine.thp = n != 0
+    })
     .default("0")
     .engines(&["mmap"]),
     int("cpuload", (1, ANY), "Percentage of the time in which the processor is busy; more than 100 is 100.", |d, n| {

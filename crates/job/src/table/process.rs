@@ -1,9 +1,9 @@
 //! Options of names, clones, groups and processors.
 
-use super::spec::OptionKind::{Int, Long, Text, Word};
+use super::spec::OptionKind::{Int, Text, Word};
 use units::{Bytes, Nanos, ProblemCode};
 
-use super::spec::{ANY, OptionSpec, Setter, Status, accepted, flag, int, special, switch, text, word};
+use super::spec::{ANY, OptionSpec, Status, accepted, flag, int, long, special, switch, text, word};
 use crate::draft::JobDraft;
 use crate::model::{ExitScope, NumaMemory, NumaNodes};
 use crate::read::{Findings, lists};
@@ -122,11 +122,11 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.host.after = (!command.is_empty()).then(|| command.to_owned());
     }),
     accepted("comm", Text, "Process name of the worker.", "Fathom's workers are threads of one process"),
-    OptionSpec::new(
+    long(
         "lockmem",
-        Long(0),
-        Setter::Number(|d, n| d.job.host.lockmem = Bytes::new(n)),
+        0,
         "Memory that each worker locks while it runs, so that less is left for the page cache.",
+        |d, n| d.job.host.lockmem = Bytes::new(n),
     )
     .default("0"),
     accepted(

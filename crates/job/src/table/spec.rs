@@ -242,6 +242,10 @@ pub(super) const fn int(
     OptionSpec::new(name, OptionKind::Int(bounds.0, bounds.1), Setter::Number(set), doc)
 }
 
+pub(super) const fn long(name: &'static str, least: i64, doc: &'static str, set: fn(&mut JobDraft, u64)) -> OptionSpec {
+    OptionSpec::new(name, OptionKind::Long(least), Setter::Number(set), doc)
+}
+
 /// A percentage, the last of a list.
 pub(super) const fn share(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, u64)) -> OptionSpec {
     OptionSpec::new(name, OptionKind::Int(0, 100), Setter::Last(set), doc)

@@ -1,8 +1,8 @@
 //! Options of verification.
 
 use super::Status;
-use super::spec::OptionKind::{Bool, Int, Long, Text, Word};
-use super::spec::{ANY, OptionSpec, Setter, accepted, flag, int, share, special, switch, word};
+use super::spec::OptionKind::{Bool, Int, Text, Word};
+use super::spec::{ANY, OptionSpec, Setter, accepted, flag, int, long, share, special, switch, word};
 use crate::draft::JobDraft;
 use crate::model::{FIO_HEADER_BYTES, VerifyFormat, VerifyMethod, VerifyPattern};
 use crate::read::{Findings, pattern, word};
@@ -21,18 +21,15 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.verify.only = on;
     }),
     special("verify_pattern", Text, verify_pattern, "Pattern to write and to expect; `%o` stands for the offset."),
-    OptionSpec::new(
-        "verify_interval",
-        Int(2 * FIO_HEADER_BYTES as i64, ANY),
-        Setter::Number(|d, n| d.job.verify.interval = Some(n as u32)),
-        "Distance in bytes between block headers.",
-    )
+    int("verify_interval", (2 * FIO_HEADER_BYTES as i64, ANY), "Distance in bytes between block headers.", |d, n| {
+        d.job.verify.interval = Some(n as u32)
+    })
     .bounded_by("the header of a verified block has to fit"),
-    OptionSpec::new(
+    int(
         "verify_nonce",
-        Int(0, NONCE_MAX),
-        Setter::Number(|d, n| d.job.verify.nonce = u32::try_from(n).ok()),
+        (0, NONCE_MAX),
         "Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.",
+        |d, n| d.job.verify.nonce = u32::try_from(n).ok(),
     ),
     OptionSpec::new(
         "verify_format",
@@ -61,11 +58,11 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     .default("completed"),
     accepted("verify_async", Int(0, ANY), "Number of verification threads.", ASYNC).default("0"),
     accepted("verify_async_cpus", Text, "CPUs of the verification threads.", ASYNC),
-    OptionSpec::new(
+    long(
         "verify_backlog",
-        Long(0),
-        Setter::Number(|d, n| d.job.verify.backlog = Some(n).filter(|&n| n > 0)),
+        0,
         "Number of written blocks after which they are verified, instead of at the end.",
+        |d, n| d.job.verify.backlog = Some(n).filter(|&n| n > 0),
     ),
     accepted(
         "verify_backlog_batch",
@@ -103,11 +100,11 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
             d.job.verify.trims.any_content = !on;
         },
     ),
-    OptionSpec::new(
+    long(
         "trim_backlog",
-        Long(0),
-        Setter::Number(|d, n| d.job.verify.trims.backlog = n),
+        0,
         "Number of written blocks after which `trim_percentage` of them are trimmed; 0 for no trims.",
+        |d, n| d.job.verify.trims.backlog = n,
     ),
     accepted(
         "trim_backlog_batch",

@@ -316,7 +316,7 @@ impl ScreenSampler {
         }
         let then = std::mem::replace(&mut self.stages, now);
         let pairs = self.stages.1.iter().enumerate().map(|(index, stage)| (stage, then.1.get(index)));
-        self.limits = pairs.map(|(stage, before)| limit((self.stages.0, stage), (then.0, before))).collect();
+        self.limits = pairs.map(|(stage, before)| limit(stage, self.stages.0, before, then.0)).collect();
         self.limits
             .sort_by(|a, b| (b.decided, b.used).partial_cmp(&(a.decided, a.used)).unwrap_or(std::cmp::Ordering::Equal));
     }
@@ -335,7 +335,7 @@ impl Track {
 }
 
 /// Computes the effect of a limit between two instants from its utilization since the start.
-fn limit((now, stage): (Nanos, &ServiceStage), (then, before): (Nanos, Option<&ServiceStage>)) -> LimitNow {
+fn limit(stage: &ServiceStage, now: Nanos, before: Option<&ServiceStage>, then: Nanos) -> LimitNow {
     let busy_s = |stage: &ServiceStage, at: Nanos| stage.utilisation * at.secs_f64();
     let passed = stage.requests - before.map_or(0, |before| before.requests).min(stage.requests);
     let decided = stage.decided - before.map_or(0, |before| before.decided).min(stage.decided);

@@ -3,11 +3,9 @@
 mod handshake;
 mod refusal;
 mod replies;
-mod terms;
 #[cfg(test)]
 mod tests;
 
-pub use handshake::ClientHandshake;
+pub use handshake::{ClientHandshake, ClientOptions, ClientStep, ListedExport, Served};
 pub use refusal::{ClientError, ServerRefusal};
 pub use replies::{Malformed, REPLY_HEADER_MOST, ReplyPart, ServerReply, StatusExtent};
-pub use terms::{ClientOptions, ClientStep, ListedExport, Served};

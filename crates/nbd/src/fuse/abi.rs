@@ -1,6 +1,7 @@
 //! Constants and structures of the kernel's FUSE interface. All numbers are in the byte order of the host.
 
 use nbd_wire::bytes::ByteReader;
+use rustix::io::Errno;
 
 pub(super) const MAJOR: u32 = 7;
 /// Newest supported minor version.
@@ -58,7 +59,7 @@ pub(super) mod attribute {
     pub(crate) const SIZE: u32 = 1 << 3;
 }
 
-/// Reads the fields of a request in order; `None` past the end.
+/// Reads the fields of a request in order; [`Errno::INVAL`] past the end.
 pub(super) struct AbiFields<'a>(ByteReader<'a>);
 
 impl<'a> AbiFields<'a> {
@@ -66,16 +67,16 @@ impl<'a> AbiFields<'a> {
         Self(ByteReader(bytes))
     }
 
-    pub(super) fn skip(&mut self, bytes: usize) -> Option<()> {
-        self.0.take(bytes).map(drop)
+    pub(super) fn skip(&mut self, bytes: usize) -> Result<(), Errno> {
+        self.0.take(bytes).map(drop).ok_or(Errno::INVAL)
     }
 
-    pub(super) fn u32(&mut self) -> Option<u32> {
-        self.0.array().map(u32::from_ne_bytes)
+    pub(super) fn u32(&mut self) -> Result<u32, Errno> {
+        self.0.array().map(u32::from_ne_bytes).ok_or(Errno::INVAL)
     }
 
-    pub(super) fn u64(&mut self) -> Option<u64> {
-        self.0.array().map(u64::from_ne_bytes)
+    pub(super) fn u64(&mut self) -> Result<u64, Errno> {
+        self.0.array().map(u64::from_ne_bytes).ok_or(Errno::INVAL)
     }
 
     pub(super) fn rest(&self) -> &'a [u8] {

@@ -58,32 +58,28 @@ impl Node {
     #[must_use]
     pub fn request<'a>(&self, bytes: &'a [u8]) -> Option<FuseRequest<'a>> {
         let mut fields = AbiFields::new(bytes);
-        let (length, code, unique) = (fields.u32()?, fields.u32()?, fields.u64()?);
+        let (length, code, unique) = (fields.u32().ok()?, fields.u32().ok()?, fields.u64().ok()?);
         // Skips node, user, group, process and extensions: there is one node, and the kernel has checked permissions.
-        fields.skip(24)?;
+        fields.skip(24).ok()?;
         if usize::try_from(length) != Ok(bytes.len()) {
             return None;
         }
-        let ask = match self.ask(code, unique, fields) {
-            Some(Ok(ask)) => ask,
-            Some(Err(errno)) => Ask::Answer(FuseReply::failed(unique, errno)),
-            None => Ask::Answer(FuseReply::failed(unique, Errno::INVAL)),
-        };
-        Some(FuseRequest { unique, ask })
+        let failed = |errno| Ask::Answer(FuseReply::failed(unique, errno));
+        Some(FuseRequest { unique, ask: self.ask(code, unique, &mut fields).unwrap_or_else(failed) })
     }
 
-    /// Returns `None` if fields are missing.
-    fn ask<'a>(&self, code: u32, unique: u64, mut fields: AbiFields<'a>) -> Option<Result<Ask<'a>, Errno>> {
-        Some(match code {
-            opcode::READ => self.read(unique, fields.read()?),
-            opcode::WRITE => self.write(unique, fields.write()?),
+    /// Parses the body of a request, `struct fuse_…_in`.
+    fn ask<'a>(&self, code: u32, unique: u64, fields: &mut AbiFields<'a>) -> Result<Ask<'a>, Errno> {
+        match code {
+            opcode::READ => self.read(unique, fields),
+            opcode::WRITE => self.write(unique, fields),
             opcode::FSYNC => Ok(Ask::Do(ReplyTicket::end(unique), Operation::Flush)),
-            opcode::FALLOCATE => self.allocate(unique, fields.allocate()?),
-            opcode::LSEEK => self.seek(unique, fields.seek()?),
-            opcode::INIT => init(unique, fields.init()?),
+            opcode::FALLOCATE => self.allocate(unique, fields),
+            opcode::LSEEK => self.seek(unique, fields),
+            opcode::INIT => init(unique, fields),
             opcode::OPEN => self.open(fields.u32()?).map(|()| Ask::Answer(FuseReply::opened(unique))),
             opcode::GETATTR => Ok(Ask::Answer(self.attributes(unique))),
-            opcode::SETATTR => self.set(fields.set()?).map(|()| Ask::Answer(self.attributes(unique))),
+            opcode::SETATTR => self.set(fields).map(|()| Ask::Answer(self.attributes(unique))),
             opcode::STATFS => Ok(Ask::Answer(FuseReply::statistics(unique, self.size, self.block_bytes))),
             opcode::ACCESS | opcode::FLUSH | opcode::RELEASE | opcode::DESTROY => {
                 Ok(Ask::Answer(FuseReply::done(unique)))
@@ -91,10 +87,12 @@ impl Node {
             // An interrupted request is still answered when it ends, as on a disk.
             opcode::FORGET | opcode::BATCH_FORGET | opcode::INTERRUPT => Ok(Ask::Nothing),
             _ => Err(Errno::NOSYS),
-        })
+        }
     }
 
-    fn read<'a>(&self, unique: u64, (offset, length): (u64, u32)) -> Result<Ask<'a>, Errno> {
+    fn read<'a>(&self, unique: u64, fields: &mut AbiFields<'_>) -> Result<Ask<'a>, Errno> {
+        let _handle = fields.u64()?;
+        let (offset, length) = (fields.u64()?, fields.u32()?);
         if length > abi::MOST_BYTES {
             return Err(Errno::INVAL);
         }
@@ -105,7 +103,14 @@ impl Node {
     }
 
     /// Clips a write at the end of the file, as a disk does.
-    fn write<'a>(&self, unique: u64, (offset, data, durable): (u64, &'a [u8], bool)) -> Result<Ask<'a>, Errno> {
+    fn write<'a>(&self, unique: u64, fields: &mut AbiFields<'a>) -> Result<Ask<'a>, Errno> {
+        let _handle = fields.u64()?;
+        let (offset, length, _flags, _owner) = (fields.u64()?, fields.u32()?, fields.u32()?, fields.u64()?);
+        let (flags, _padding) = (fields.u32()?, fields.u32()?);
+        let (data, durable) = (fields.rest(), flags & DSYNC != 0);
+        if usize::try_from(length) != Ok(data.len()) {
+            return Err(Errno::INVAL);
+        }
         self.open(1)?;
         let length = self.within(offset, data.len() as u64) as usize;
         match (length, data.len()) {
@@ -120,7 +125,9 @@ impl Node {
 
     /// Both modes write zeroes: a punched hole may be deallocated, a zero range stays allocated. Preallocation is not
     /// supported.
-    fn allocate<'a>(&self, unique: u64, (offset, length, mode): (u64, u64, u32)) -> Result<Ask<'a>, Errno> {
+    fn allocate<'a>(&self, unique: u64, fields: &mut AbiFields<'_>) -> Result<Ask<'a>, Errno> {
+        let _handle = fields.u64()?;
+        let (offset, length, mode) = (fields.u64()?, fields.u64()?, fields.u32()?);
         let allocated = match mode & !KEEP_SIZE {
             PUNCH_HOLE => false,
             ZERO_RANGE => true,
@@ -138,7 +145,9 @@ impl Node {
         Ok(Ask::Do(ReplyTicket::end(unique), zero))
     }
 
-    fn seek<'a>(&self, unique: u64, (from, whence): (u64, u32)) -> Result<Ask<'a>, Errno> {
+    fn seek<'a>(&self, unique: u64, fields: &mut AbiFields<'_>) -> Result<Ask<'a>, Errno> {
+        let _handle = fields.u64()?;
+        let (from, whence) = (fields.u64()?, fields.u32()?);
         match whence {
             SEEK_DATA | SEEK_HOLE => {
                 Ok(Ask::Seek(SeekFilesystem { unique, from, size: self.size, hole: whence == SEEK_HOLE }))
@@ -152,7 +161,8 @@ impl Node {
     }
 
     /// Ignores times; refuses to change size, owner and mode.
-    fn set(&self, (valid, size): (u32, u64)) -> Result<(), Errno> {
+    fn set(&self, fields: &mut AbiFields<'_>) -> Result<(), Errno> {
+        let (valid, _padding, _handle, size) = (fields.u32()?, fields.u32()?, fields.u64()?, fields.u64()?);
         let fixed = abi::attribute::MODE | abi::attribute::UID | abi::attribute::GID;
         let resized = valid & abi::attribute::SIZE != 0 && size != self.size;
         if valid & fixed != 0 || resized { Err(Errno::PERM) } else { Ok(()) }
@@ -170,7 +180,8 @@ impl Node {
 }
 
 /// Negotiates the protocol. A kernel that is too old gets an error, which ends its mount.
-fn init<'a>(unique: u64, (major, minor, readahead, flags): (u32, u32, u32, u32)) -> Result<Ask<'a>, Errno> {
+fn init<'a>(unique: u64, fields: &mut AbiFields<'_>) -> Result<Ask<'a>, Errno> {
+    let (major, minor, readahead, flags) = (fields.u32()?, fields.u32()?, fields.u32()?, fields.u32()?);
     match major {
         abi::MAJOR if minor >= abi::OLDEST_MINOR => {
             let flags = flags & abi::init::WANTED;
@@ -178,46 +189,6 @@ fn init<'a>(unique: u64, (major, minor, readahead, flags): (u32, u32, u32, u32))
         }
         major if major > abi::MAJOR => Ok(Ask::Answer(FuseReply::older(unique))),
         _ => Err(Errno::PROTO),
-    }
-}
-
-/// Parses the bodies of requests, `struct fuse_…_in`.
-impl<'a> AbiFields<'a> {
-    fn init(&mut self) -> Option<(u32, u32, u32, u32)> {
-        Some((self.u32()?, self.u32()?, self.u32()?, self.u32()?))
-    }
-
-    /// Returns offset and length.
-    fn read(&mut self) -> Option<(u64, u32)> {
-        let _handle = self.u64()?;
-        Some((self.u64()?, self.u32()?))
-    }
-
-    /// Returns offset, data, and whether it has to be durable.
-    fn write(&mut self) -> Option<(u64, &'a [u8], bool)> {
-        let _handle = self.u64()?;
-        let (offset, length, _flags, _owner) = (self.u64()?, self.u32()?, self.u32()?, self.u64()?);
-        let (flags, _padding) = (self.u32()?, self.u32()?);
-        let data = self.rest();
-        (usize::try_from(length) == Ok(data.len())).then_some((offset, data, flags & DSYNC != 0))
-    }
-
-    /// Returns offset, length and mode.
-    fn allocate(&mut self) -> Option<(u64, u64, u32)> {
-        let _handle = self.u64()?;
-        Some((self.u64()?, self.u64()?, self.u32()?))
-    }
-
-    /// Returns offset and whence.
-    fn seek(&mut self) -> Option<(u64, u32)> {
-        let _handle = self.u64()?;
-        Some((self.u64()?, self.u32()?))
-    }
-
-    /// Returns the selected attributes and the size.
-    fn set(&mut self) -> Option<(u32, u64)> {
-        let (valid, _padding, _handle) = (self.u32()?, self.u32()?, self.u64()?);
-        Some((valid, self.u64()?))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A store in sparse memory.
 
 use super::blocks::BLOCK_BYTES;
-use super::parts::{parts, split};
+use super::blocks::{parts, split};
 use super::sparse::{Sparse, SparseBlock};
 use super::{Extents, Operation, Pieces, Pool, Store, StoreCapabilities, StoreProgress};
 use nbd_wire::{Errno, Extent};

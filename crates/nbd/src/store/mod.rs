@@ -9,12 +9,10 @@ mod extents;
 pub mod faults;
 mod memory;
 mod overlay;
-mod parts;
 mod pattern;
 mod pieces;
 mod pool;
 mod scratch;
-mod slab;
 mod sparse;
 
 use std::ops::Range;

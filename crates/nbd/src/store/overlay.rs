@@ -8,7 +8,7 @@ use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
 use super::blocks::BLOCK_BYTES;
-use super::parts::{Part, split};
+use super::blocks::{Part, split};
 use super::scratch::ScratchBuffer;
 use super::sparse::{Sparse, SparseBlock};
 use super::{Extents, Footprint, Operation, Pieces, Pool, Store, StoreCapabilities, StoreEnd, StoreProgress};

@@ -40,7 +40,8 @@ pub(super) fn limit<'a>(attachments: &'a [Attachment], stage: &ServiceStage) -> 
 /// Returns the 99th percentile of the slowest job that passes a stage; `finished` is in the order of numbers. `None` if one of them is a closed loop, whose
 /// operations would arrive later without jitter.
 pub(super) fn open_p99(
-    (plan, workers): (&Plan, &[WorkerPlan]),
+    plan: &Plan,
+    workers: &[WorkerPlan],
     placement: &Placement,
     finished: &[WorkerResult],
     stage: &ServiceStage,
@@ -64,10 +65,7 @@ pub(super) fn open_p99(
 }
 
 /// Returns the routes of jobs with an offered load.
-pub(super) fn open_routes(
-    (plan, workers): (&Plan, &[WorkerPlan]),
-    placement: &Placement,
-) -> impl Iterator<Item = usize> {
+pub(super) fn open_routes(plan: &Plan, workers: &[WorkerPlan], placement: &Placement) -> impl Iterator<Item = usize> {
     let open = workers.iter().filter(|worker| is_open(&plan.jobs[worker.job]));
     open.flat_map(|worker| placement.places.get(worker.number).into_iter().flatten()).map(|place| place.route)
 }

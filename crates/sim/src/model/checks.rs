@@ -6,8 +6,8 @@ use units::{Nanos, Problem, ProblemCode};
 use volume::closed::{Load, predict};
 use volume::{RequestKind, Spec, System};
 
-use super::page_cache::buffered;
 use super::volumes::Volumes;
+use crate::Buffered;
 
 /// Reports problems of jobs and volumes that are each well formed.
 pub(super) fn check(plan: &Plan, workers: &[WorkerPlan], volumes: &Volumes) -> Vec<Problem> {
@@ -45,7 +45,7 @@ fn locks(job: &Job) -> Option<Problem> {
 fn endless_loop(job: &Job, spec: &Spec) -> Option<Problem> {
     let paces_itself = job.is_scheduled() || job.pace.thinktime > Nanos::ZERO;
     // A replay ends with its trace.
-    if paces_itself || job.replay.is_some() || buffered(job).is_some() {
+    if paces_itself || job.replay.is_some() || Buffered::of_job(job).is_some() {
         return None;
     }
     let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);

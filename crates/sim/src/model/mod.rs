@@ -4,7 +4,6 @@ mod assumptions;
 mod checks;
 mod grouped;
 mod hosted;
-mod page_cache;
 mod placement;
 mod results;
 mod runner;

@@ -16,7 +16,8 @@ use crate::{Clock, Ledger, World};
 /// Returns the statistics of volumes, limits, stations and page caches over the first `elapsed` of the run.
 pub(super) fn model<C: Clock>(
     world: &World<C>,
-    (plan, workers): (&Plan, &[WorkerPlan]),
+    plan: &Plan,
+    workers: &[WorkerPlan],
     placement: &Placement,
     virtual_time: bool,
     elapsed: Nanos,
@@ -26,7 +27,7 @@ pub(super) fn model<C: Clock>(
     let hosts = plan.hosts.as_ref().map(|hosts| hosts.count);
     let mut groups = grouped(world.system().stages(elapsed), placement, hosts);
     for StageGroup { stage, .. } in &mut groups {
-        let p99 = assumptions::open_p99((plan, workers), placement, finished, stage);
+        let p99 = assumptions::open_p99(plan, workers, placement, finished, stage);
         // Closed loops have no valid estimate: their operations would arrive later without jitter.
         stage.early = stage.early.take().filter(|_| p99.is_some());
         let end = stage.routes.first().map(|&route| route_volumes[route]);

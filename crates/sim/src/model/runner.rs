@@ -22,11 +22,10 @@ use units::{Nanos, Problem, ProblemCode};
 use volume::{Attachment, Burst, System};
 
 use super::hosted::{HostedWorker, HostedWorkers};
-use super::page_cache::buffered;
 use super::placement::Placement;
 use super::volumes::{ReadFile, Volumes};
 use super::{assumptions, results};
-use crate::{Clock, ModelClient, Virtual, World};
+use crate::{Buffered, Clock, ModelClient, Virtual, World};
 
 /// Runs plans on modelled volumes: all workers of a stage in one loop, on one clock.
 #[derive(Clone)]
@@ -151,7 +150,7 @@ impl PreparedRun for ModelRun<'_> {
         runner::write_merged_traces(&self.plan, &*self.runner.traces)?;
         let placement = self.placement.with_credits(&options.credits);
         let mut system = System::new(&placement.attachments, self.seeds.printed(&self.plan));
-        let open = assumptions::open_routes((&self.plan, &self.workers.plans), &placement);
+        let open = assumptions::open_routes(&self.plan, &self.workers.plans, &placement);
         open.for_each(|route| system.account_for_jitter(route));
         let counters = Arc::new(RunCounters::new(self.workers.plans.len()));
         observer.begin(&self.plan, &self.workers.plans, &counters);
@@ -188,7 +187,7 @@ impl PreparedRun for ModelRun<'_> {
         };
         let run = match &self.plan.hosts {
             None => assemble(&context, &counters, &workers, state),
-            Some(hosts) => self.of_hosts(hosts, (&context, &model), &mut workers, state),
+            Some(hosts) => self.of_hosts(hosts, &context, &model, &mut workers, state),
         };
         Ok(CompletedRun { run, workers, signal, elsewhere: Vec::new() })
     }
@@ -199,7 +198,8 @@ impl ModelRun<'_> {
     fn of_hosts(
         &self,
         hosts: &PlanHosts,
-        (context, model): (&RunContext<'_>, &ModelRecord),
+        context: &RunContext<'_>,
+        model: &ModelRecord,
         finished: &mut [WorkerResult],
         state: RunState,
     ) -> Run {
@@ -214,7 +214,7 @@ impl ModelRun<'_> {
     fn page_cache(&self, index: usize, job: &Job) -> Option<PageCacheUse> {
         let worker = self.workers.plans.iter().find(|worker| worker.job == index)?;
         let attachment = self.placement.attachments_of(worker.number).next();
-        let machine = attachment.map(|attachment| &attachment.spec.host).filter(|_| buffered(job).is_some());
+        let machine = attachment.map(|attachment| &attachment.spec.host).filter(|_| Buffered::of_job(job).is_some());
         Some(machine.map_or(PageCacheUse::Bypassed, |machine| PageCacheUse::Buffered {
             machine: machine.clone(),
             memory: self.placement.memory_of(machine),
@@ -322,7 +322,7 @@ impl Execution<'_> {
             if self.control.end().is_some() {
                 break;
             }
-            self.stage(stage, &mut world, &stop, &mut finished, (&mut tracker, &mut *observer));
+            self.stage(stage, &mut world, &stop, &mut finished, &mut tracker, &mut *observer);
             if finished.iter().any(|one| self.ends_run(one)) {
                 break;
             }
@@ -330,9 +330,9 @@ impl Execution<'_> {
         finished.sort_by_key(|finished| finished.number);
         finished.iter_mut().for_each(|one| one.steady = self.steady.borrow().record(one.number));
         let elapsed = world.now();
-        let plan = (&self.run.plan, self.run.workers.plans.as_slice());
+        let (plan, workers) = (&self.run.plan, self.run.workers.plans.as_slice());
         let virtual_time = self.run.runner.host.is_none();
-        let model = results::model(&world, plan, self.placement, virtual_time, elapsed, &finished);
+        let model = results::model(&world, plan, workers, self.placement, virtual_time, elapsed, &finished);
         (finished, model)
     }
 
@@ -350,7 +350,8 @@ impl Execution<'_> {
         world: &mut World<C>,
         stop: &Stop,
         finished: &mut Vec<WorkerResult>,
-        (tracker, observer): (&mut ProgressTracker, &mut dyn Observer),
+        tracker: &mut ProgressTracker,
+        observer: &mut dyn Observer,
     ) {
         let mut ready = PreparedWorld::default();
         for worker in workers {
@@ -460,7 +461,7 @@ impl Execution<'_> {
         ready.clients.push(ModelClient {
             depth: job.depth(),
             files: self.placement.places[worker.number].clone(),
-            buffered: buffered(job),
+            buffered: Buffered::of_job(job),
         });
         ready.numbers.push(worker.number);
         Ok(())

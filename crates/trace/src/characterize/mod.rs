@@ -112,8 +112,7 @@ impl Characterizer {
         self.arrivals.add(at, u64::from(request.length), is_write);
         if request.length > 0 && (is_write || request.operation == TraceOperation::Read) {
             let before = self.streams.add(request.device, is_write, request.offset, request.length);
-            let range = (request.device, request.offset, request.length);
-            let new_blocks = self.reuse.add(at, range, is_write);
+            let new_blocks = self.reuse.add(at, request.device, request.offset, request.length, is_write);
             if new_blocks > 0.0 {
                 self.series.add_new_blocks(at, new_blocks);
             }

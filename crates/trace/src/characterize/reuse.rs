@@ -51,7 +51,7 @@ impl Reuse {
     /// Adds a read or write of at least one byte at an instant in nanoseconds. Returns the estimated number of blocks
     /// that it touches for the first time.
     #[inline]
-    pub(super) fn add(&mut self, at: u64, (device, offset, length): (u16, u64, u32), is_write: bool) -> f64 {
+    pub(super) fn add(&mut self, at: u64, device: u16, offset: u64, length: u32, is_write: bool) -> f64 {
         let first = offset / BLOCK_BYTES;
         let last = offset.saturating_add(u64::from(length.max(1)) - 1) / BLOCK_BYTES;
         let end = last.min(first.saturating_add(REQUEST_BLOCKS_MAX - 1));

@@ -1,7 +1,7 @@
 //! Binary traces of blktrace, with a file for each processor.
 
+use super::at_byte;
 use super::blktrace::{EventReader, RawEvent, RawNext, next_event};
-use super::error::at_byte;
 use super::{REQUESTS_AT_ONCE, RebasedEvents, TraceStep};
 use crate::{TraceEnd, TraceInfo, TraceRequest};
 use units::Problem;

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use super::FieldError;
 use super::NameNumbers;
 use super::blktrace::process_name;
-use super::error::FieldError;
 use super::events::{BlockAction, BlockEvent, set_letters};
 use super::lines::{Field, space_fields};
 use crate::{TraceInfo, TraceRequest};

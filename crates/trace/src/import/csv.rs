@@ -1,7 +1,7 @@
 //! Public collections of traces, as text with a request in each line.
 
+use super::FieldError;
 use super::TraceFormat;
-use super::error::FieldError;
 use super::lines::{Field, comma_fields};
 use crate::TraceOperation;
 

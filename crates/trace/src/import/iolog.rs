@@ -3,7 +3,7 @@
 //! Version 3 has a time in microseconds in each line. Version 2 has `wait` lines, whose time fio takes as milliseconds
 //! since the start, although its manual says otherwise; so does this module.
 
-use super::error::FieldError;
+use super::FieldError;
 use super::lines::{Field, space_fields};
 use crate::TraceOperation;
 

@@ -2,7 +2,7 @@
 
 use units::{Place, Problem, ProblemCode};
 
-use super::error::{FieldError, excerpt};
+use super::{FieldError, excerpt};
 
 /// Maximum length of a line, in bytes.
 const LINE_BYTES_MAX: usize = 4_096;

@@ -5,7 +5,6 @@ mod blkparse;
 mod blktrace;
 mod csv;
 mod detect;
-mod error;
 mod events;
 mod iolog;
 mod lines;
@@ -17,7 +16,6 @@ use crate::trace_format::TraceFormat;
 use crate::{TraceInfo, TraceReader, TraceRequest, TraceStep};
 use binary::Binary;
 pub(crate) use blktrace::{RawEvent, category};
-use error::{at_byte, excerpt};
 pub(crate) use events::BlockAction;
 pub use events::set_letters;
 use events::{BlockEvent, EventPairing};
@@ -280,4 +278,24 @@ impl Rebase {
             self.push(request, requests);
         }
     }
+}
+
+/// An error in a field of a line or in an event, before its place is known.
+#[derive(Clone, Debug)]
+struct FieldError {
+    /// Bytes of the line before the field.
+    column: usize,
+    what: String,
+}
+
+/// Returns the problem of a binary trace at a position in bytes.
+fn at_byte(name: &str, byte: u64, what: &str) -> Problem {
+    let place = if byte > 0 { format!("byte {byte}: ") } else { String::new() };
+    Problem::error(ProblemCode::Trace, format!("{name}: {place}{what}"))
+}
+
+/// Returns the start of `bytes` as printable text, for an error.
+fn excerpt(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(1_000)]);
+    units::printable(&text.chars().take(240).collect::<String>()).into_owned()
 }

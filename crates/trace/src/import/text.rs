@@ -1,7 +1,7 @@
 //! Traces with a request or an event in each line.
 
+use super::FieldError;
 use super::blkparse::Blkparse;
-use super::error::FieldError;
 use super::iolog::Iolog;
 use super::lines::{LineStep, Lines};
 use super::{NameNumbers, REQUESTS_AT_ONCE, Rebase, RebasedEvents, TraceStep, csv};

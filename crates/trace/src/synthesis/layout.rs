@@ -63,10 +63,11 @@ fn region(class: &LoadClass) -> Region {
     let span = class.span.1.saturating_sub(class.span.0) as f64;
     let largest = f64::from(class.sizes.max_bytes());
     let reuse = class.profile.reuse.as_ref();
-    let (bytes, zipf_theta, is_permuted) = match reuse {
+    let once = |bytes| RegionUse { bytes, zipf_theta: None, is_permuted: true };
+    let RegionUse { bytes, zipf_theta, is_permuted } = match reuse {
         // Discards.
-        None => (span.min(class.bytes as f64), None, true),
-        Some(reuse) if class.key.is_sequential => (reuse.footprint_bytes, None, true),
+        None => once(span.min(class.bytes as f64)),
+        Some(reuse) if class.key.is_sequential => once(reuse.footprint_bytes),
         Some(reuse) => random_region(class, reuse, span),
     };
     let unit = u64::from(class.sizes.max_bytes()).next_multiple_of(ALIGN);
@@ -74,23 +75,34 @@ fn region(class: &LoadClass) -> Region {
     Region { offset: 0, bytes: bytes.next_multiple_of(unit), zipf_theta, is_permuted }
 }
 
-fn random_region(class: &LoadClass, reuse: &ReuseProfile, span: f64) -> (f64, Option<f64>, bool) {
+/// How requests use their region.
+struct RegionUse {
+    bytes: f64,
+    zipf_theta: Option<f64>,
+    is_permuted: bool,
+}
+
+fn random_region(class: &LoadClass, reuse: &ReuseProfile, span: f64) -> RegionUse {
+    let independent = |bytes: f64, zipf_theta| RegionUse { bytes, zipf_theta, is_permuted: false };
     let used = (class.profile.totals.bytes.total() as f64).max(1.0);
     let footprint = reuse.footprint_bytes.min(span);
     // Uniform draws leave out exp(-draws / blocks) of the blocks.
     let uniform = -span.max(1.0) * (-used / span.max(1.0)).exp_m1();
     if reuse.hot.zipf.is_some() && (footprint / uniform - 1.0).abs() <= UNIFORM_ERROR_MAX {
-        return (span.min(SPARSE_MAX * footprint), None, false);
+        return independent(span.min(SPARSE_MAX * footprint), None);
     }
     match reuse.hot.zipf {
         Some(fit) if fit.theta >= THETA_MIN => {
             // fio does not take an exponent of exactly one.
             let theta = if (fit.theta - 1.0).abs() < 5e-4 { 0.999 } else { fit.theta };
-            ((fit.units * fit.unit_bytes).min(span), Some(theta), false)
+            independent((fit.units * fit.unit_bytes).min(span), Some(theta))
         }
-        Some(fit) => ((fit.units * fit.unit_bytes).min(span).max(footprint), None, false),
+        Some(fit) => independent((fit.units * fit.unit_bytes).min(span).max(footprint), None),
         // Different sizes would divide a region in which no block comes twice.
-        None => (footprint, None, class.sizes.0.len() == 1 && footprint / used >= ONCE_MIN),
+        None => {
+            let is_permuted = class.sizes.0.len() == 1 && footprint / used >= ONCE_MIN;
+            RegionUse { bytes: footprint, zipf_theta: None, is_permuted }
+        }
     }
 }
 

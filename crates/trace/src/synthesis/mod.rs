@@ -205,9 +205,12 @@ impl JobSynthesizer {
     /// Returns the characteristics of the trace, and the job.
     pub fn finish(self) -> (TraceProfile, Result<SynthesizedJob, SynthesisError>) {
         let profile = self.total.finish();
-        let flushes = self.early_flushes;
-        let unknown = (self.unknown_requests, self.empty_requests);
-        let job = job(&profile, self.classes, &self.backlog.finish(), flushes, unknown);
+        let mut omissions = Vec::new();
+        let mut omit = |count: u64, omission: JobOmission| omissions.extend((count > 0).then_some(omission));
+        omit(self.unknown_requests, JobOmission::UnknownOperations { requests: self.unknown_requests });
+        omit(self.empty_requests, JobOmission::EmptyRequests { requests: self.empty_requests });
+        omit(self.early_flushes, JobOmission::FlushesWithoutWrites { flushes: self.early_flushes });
+        let job = job(&profile, self.classes, &self.backlog.finish(), omissions);
         (profile, job)
     }
 }
@@ -216,8 +219,7 @@ fn job(
     profile: &TraceProfile,
     classes: [Option<Box<ClassCounts>>; ClassKey::COUNT],
     waits: &[Backlog],
-    early_flushes: u64,
-    (unknown, empty): (u64, u64),
+    mut omissions: Vec<JobOmission>,
 ) -> Result<SynthesizedJob, SynthesisError> {
     if profile.totals.requests.total() == 0 {
         return Err(SynthesisError::NoRequests);
@@ -226,11 +228,7 @@ fn job(
     if classes.is_empty() {
         return Err(SynthesisError::NoData);
     }
-    let mut omissions = Vec::new();
     let mut omit = |count: u64, omission: JobOmission| omissions.extend((count > 0).then_some(omission));
-    omit(unknown, JobOmission::UnknownOperations { requests: unknown });
-    omit(empty, JobOmission::EmptyRequests { requests: empty });
-    omit(early_flushes, JobOmission::FlushesWithoutWrites { flushes: early_flushes });
     let above = class::spread_flushes(&mut classes);
     omit(above, JobOmission::FlushesAboveWrites { flushes: above });
     let divided = classes.iter().map(|class| class.divided).sum();

@@ -17,8 +17,8 @@ use crate::hard_disk::HardDisk;
 use crate::law::Law;
 use crate::request::PerRequestKind;
 use crate::spec::{
-    Behaviour, Buffering, Burst, CountedUnit, IoUnit, LatencySpec, Limit, LimitSource, Price, PriceParts, Scope,
-    SlowPeriods, Spec, Station, Tolerance,
+    Behaviour, Buffering, Burst, CountedUnit, IoUnit, LatencySpec, Limit, LimitSource, Price, PriceParts, Scope, Spec,
+    Station, Tolerance,
 };
 use assumed::UnknownLimit;
 
@@ -387,11 +387,7 @@ impl VolumeBuilder<'_> {
             unwritten: common.unwritten_ns.map(|ns| Law::Constant(Nanos::new(whole(ns)))),
             written_share: common.written.unwrap_or(1.0),
             bytes_per_sec: rule.mibps.as_ref().and_then(|rule| self.rate(rule, "mibps", 1_048_576.0)),
-            spells: common.spells.map(|(every, lasting, factor)| SlowPeriods {
-                every: Nanos::new(whole(every)),
-                lasting: Nanos::new(whole(lasting)),
-                factor,
-            }),
+            spells: common.spells,
             source: self.source(rule.source.as_ref()),
         }
     }

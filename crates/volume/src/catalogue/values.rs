@@ -1,6 +1,6 @@
 //! Resolves the values of a volume's keys: requested values, defaults, ranges.
 
-use units::{Problem, ProblemCode, suggestion};
+use units::{Nanos, Problem, ProblemCode, suggestion};
 
 use super::attachment;
 use super::bounds::{Bounds, FigureOrigin};
@@ -10,6 +10,7 @@ use super::request::{RequestPart, VolumeRequest};
 use super::rule::{Names, RuleValue, Variable, number};
 use super::schema::{KeyKind, Provider, SchemaKey, SchemaRule, VolumeType, names, variables};
 use super::table;
+use crate::spec::SlowPeriods;
 
 /// Keys that every volume has.
 #[derive(Clone, Debug, Default)]
@@ -22,7 +23,7 @@ pub(super) struct Common {
     pub jitter_ns: Option<f64>,
     /// Jitter of limits that the volume shares with others on its machine; any of them may specify it.
     pub machine_jitter_ns: Option<f64>,
-    pub spells: Option<(f64, f64, f64)>,
+    pub spells: Option<SlowPeriods>,
     pub memory: Option<f64>,
     pub read_ahead: Option<f64>,
 }
@@ -461,7 +462,7 @@ fn share(text: &str) -> Result<Option<f64>, Problem> {
 /// Minimum length of slow periods: shorter ones belong in the latency distribution.
 const SLOW_PERIOD_MIN_NS: f64 = 1e6;
 
-fn spells(text: &str) -> Result<(f64, f64, f64), Problem> {
+fn spells(text: &str) -> Result<SlowPeriods, Problem> {
     let wanted = || {
         Problem::error(
             ProblemCode::Volume,
@@ -484,5 +485,6 @@ fn spells(text: &str) -> Result<(f64, f64, f64), Problem> {
         )
         .help("write longer ones, as in 1h/2min/10"));
     }
-    Ok((every, lasting, factor))
+    let [every, lasting] = [every, lasting].map(|ns| Nanos::new(quantity::whole(ns)));
+    Ok(SlowPeriods { every, lasting, factor })
 }

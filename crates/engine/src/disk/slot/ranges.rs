@@ -5,8 +5,7 @@ use std::ops::Range;
 use nbd::store::Operation;
 use nbd::wire::Errno;
 
-use super::{DiskSlot, SlotAction, SlotStage, StoreGeometry, failed};
-use crate::disk::call::DiskCall;
+use super::{DiskCall, DiskSlot, SlotAction, SlotStage, StoreGeometry, failed};
 use crate::inline::PUNCH;
 
 const ZERO_RANGE: i32 = libc::FALLOC_FL_ZERO_RANGE | libc::FALLOC_FL_KEEP_SIZE;

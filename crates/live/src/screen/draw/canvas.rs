@@ -113,7 +113,7 @@ impl Canvas<'_> {
     }
 
     /// Draws a bar of a fraction of a width, from 0 to 1, to an eighth of a cell.
-    pub(super) fn bar(&mut self, area: Rect, column: u16, row: u16, (width, fraction): (u16, f64), style: Style) {
+    pub(super) fn bar(&mut self, area: Rect, column: u16, row: u16, width: u16, fraction: f64, style: Style) {
         const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
         let eighths = (fraction.clamp(0.0, 1.0) * f64::from(width) * 8.0).round() as usize;
         let bar = format!("{}{}", "█".repeat(eighths / 8), PARTS[eighths % 8]);

@@ -77,7 +77,7 @@ pub(super) fn table(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) 
     let lines = all_lines(canvas, view);
     let (name, shown) = fitting(inside.width, lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0));
     canvas.text(columns(inside, 0, name + 1), 1, 0, "job", DIM);
-    cells_of(canvas, rows(inside, 0, 1), (name, &shown), |index| (COLUMNS[index].heading, DIM));
+    cells_of(canvas, rows(inside, 0, 1), name, &shown, |index| (COLUMNS[index].heading, DIM));
     let height = usize::from(inside.height.saturating_sub(1));
     let at = lines.iter().position(|line| line.job == view.chosen).unwrap_or(0);
     let first = (at + 1).saturating_sub(height.div_ceil(2)).min(lines.len().saturating_sub(height));
@@ -86,7 +86,7 @@ pub(super) fn table(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) 
         let style = if chosen { REVERSED } else { Style::new() };
         let text = format!("{:width$}", if line.first { line.name.as_str() } else { "" }, width = usize::from(name));
         canvas.text(columns(inside, 0, name + 1), 1, row, &text, style);
-        cells_of(canvas, rows(inside, row, 1), (name, &shown), |index| (&line.cells[index].0, line.cells[index].1));
+        cells_of(canvas, rows(inside, row, 1), name, &shown, |index| (&line.cells[index].0, line.cells[index].1));
     }
     if lines.len() > height {
         let last = (first + height).min(lines.len());
@@ -98,7 +98,8 @@ pub(super) fn table(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) 
 fn cells_of<'a>(
     canvas: &mut Canvas<'_>,
     line: Rect,
-    (name, shown): (u16, &[usize]),
+    name: u16,
+    shown: &[usize],
     cell: impl Fn(usize) -> (&'a str, Style),
 ) {
     let mut next = name + 2;

@@ -113,11 +113,11 @@ pub(super) fn histogram(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'
     let kinds = view.kinds();
     for (kind, part) in kinds.iter().copied().zip(beside(inside, kinds.len() as u16)) {
         let style = canvas.colours.kind(kind);
-        bars(canvas, part, (KINDS[kind], &view.now().latency[kind]), style);
+        bars(canvas, part, KINDS[kind], &view.now().latency[kind], style);
     }
 }
 
-fn bars(canvas: &mut Canvas<'_>, area: Rect, (name, histogram): (&str, &Histogram), style: Style) {
+fn bars(canvas: &mut Canvas<'_>, area: Rect, name: &str, histogram: &Histogram, style: Style) {
     let column = canvas.text(area, 0, 0, &format!(" {name} "), style);
     let total = histogram.total();
     if total == 0 {
@@ -139,7 +139,7 @@ fn bars(canvas: &mut Canvas<'_>, area: Rect, (name, histogram): (&str, &Histogra
             percent => format!("{percent:.1} %"),
         };
         let width = area.width.saturating_sub(column + 9);
-        canvas.bar(area, column, row, (width, *n as f64 / largest as f64), style);
+        canvas.bar(area, column, row, width, *n as f64 / largest as f64, style);
         canvas.right(columns(area, 0, area.width.saturating_sub(1)), column, row, &percent, Style::new());
     }
 }

@@ -82,7 +82,7 @@ fn limit(canvas: &mut Canvas<'_>, area: Rect, name: u16, limit: &LimitNow) -> u1
     let style = if limit.used > 0.95 { canvas.colours.notice() } else { canvas.colours.good() };
     let used = format!("{:>5.0} % ", 100.0 * limit.used);
     let width = area.width.saturating_sub(name + 1 + used.len() as u16);
-    canvas.bar(area, name + 1, 0, (width, limit.used), style);
+    canvas.bar(area, name + 1, 0, width, limit.used, style);
     canvas.right(area, name, 0, &used, Style::new());
     let Some((fraction, lasts)) = limit.credits else { return 1 };
     let style = if fraction < 0.1 { canvas.colours.notice() } else { DIM };
