@@ -23,7 +23,6 @@ mod counters;
 mod error;
 mod event;
 mod events;
-mod hash;
 mod layout;
 mod merge;
 mod names;

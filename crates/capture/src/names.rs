@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::hash::FastState;
+use foldhash::fast::RandomState;
 
 /// Maximum number of processes: the last index stands for all further ones.
 const PROCESSES_MAX: usize = 65_535;
@@ -13,7 +13,7 @@ pub(crate) const COMM_BYTES: usize = 16;
 /// Processes by the order in which they were first seen.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessNames {
-    indices: HashMap<(u32, [u8; COMM_BYTES]), u16, FastState>,
+    indices: HashMap<(u32, [u8; COMM_BYTES]), u16, RandomState>,
     last: Option<((u32, [u8; COMM_BYTES]), u16)>,
     names: Vec<String>,
     ids: Vec<u32>,

@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
+use foldhash::fast::RandomState;
 use trace::TraceRequest;
 
 use crate::event::{RequestAction, RequestEvent, RequestPlace};
-use crate::hash::FastState;
 
 /// Maximum number of requests that wait for an earlier one.
 const WINDOW_MAX: usize = 1 << 17;
@@ -69,8 +69,8 @@ pub(crate) struct RequestPairing {
     /// Older requests that are not completed.
     late: BTreeMap<u64, IssuedRequest>,
     /// Oldest request at each place.
-    places: HashMap<RequestPlace, u64, FastState>,
-    queued: HashMap<u64, QueuedRequest, FastState>,
+    places: HashMap<RequestPlace, u64, RandomState>,
+    queued: HashMap<u64, QueuedRequest, RandomState>,
     orphans: VecDeque<RequestEvent>,
     counts: PairingCounts,
     now_ns: u64,

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use drive::{Ending, Stop};
-use engine::MonotonicClock;
+use engine::{BlockedCall, MonotonicClock};
 use job::{EngineKind, Job, Plan};
 use runner::{EndedJobs, PendingOperation, StageStart, WorkerPlan, WorkerResult, policy};
 use units::{CallKind, Nanos, Problem, ProblemCode};
@@ -488,8 +488,8 @@ impl RunStage {
 
     fn stuck_call(&self, one: &RunningWorker) -> Option<PendingOperation> {
         let shared = &self.workers.shared;
-        let call = shared.calls[one.number].current()?;
-        Some(worker::pending_call(&call, shared.clock.now()))
+        let BlockedCall { kind, file, offset, length, since } = shared.calls[one.number].current()?;
+        Some(PendingOperation { kind, file, offset, length, waited: shared.clock.now().since(since) })
     }
 
     /// Returns the results of a worker whose thread hangs.

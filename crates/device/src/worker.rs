@@ -23,12 +23,6 @@ use crate::verify_files;
 /// Interval at which a worker publishes its counters, and notices a stop if nothing completes.
 const PUBLISH_EVERY: Nanos = Nanos::from_millis(200);
 
-/// Converts a system call that has not returned by `now` into a pending operation.
-pub(crate) fn pending_call(call: &BlockedCall, now: Nanos) -> PendingOperation {
-    let BlockedCall { kind, file, offset, length, since } = *call;
-    PendingOperation { kind, file, offset, length, waited: now.since(since) }
-}
-
 /// Runs one worker to its end. Calls `start` when it is ready, which returns when its stage begins, with the delay from
 /// the agreed instant.
 pub(crate) fn run(
@@ -130,18 +124,13 @@ fn attempt(
     };
     report_reasons(&setup, worker_plan, finished)?;
     shared.journals.explain(worker_plan.number, &mut finished.failures);
-    if job.files.unlink && keeps_files(job) && finished.pending.is_empty() {
+    if job.files.unlink && job.engine.kind.traits().has_files() && finished.pending.is_empty() {
         for file in &worker_plan.files.files {
             shared.gate.remove(Path::new(&file.path)).map_err(|error| worker_error(&error))?;
         }
     }
     attributes::run_command(worker_plan, job, CommandTime::After)?;
     logged.map_err(|problem| WorkerError::new(problem, Some(0)))
-}
-
-/// Reports whether a job has files of this host.
-fn keeps_files(job: &Job) -> bool {
-    job.engine.kind.traits().has_files()
 }
 
 /// Adds what a target knows beyond error numbers: why a device did not carry out a command, and why it ended.

@@ -89,7 +89,7 @@ impl RequestEncoder {
         }
         match (&self.access.protocol, &mut self.signer) {
             (StoreProtocol::S3(s3), Some(signer)) => {
-                signer.push(&self.access.host, s3, request, &self.path, &self.range, date, out);
+                signer.push(&self.access.host, s3, (request, &self.path, &self.range), date, out);
             }
             (StoreProtocol::Swift { .. }, _) if request.method == ObjectMethod::Put => {
                 self.path.clear();
@@ -168,9 +168,7 @@ impl Signer {
         &mut self,
         host: &str,
         s3: &S3Access,
-        request: &ObjectRequest<'_>,
-        path: &str,
-        range: &str,
+        (request, path, range): (&ObjectRequest<'_>, &str, &str),
         date: RequestDate,
         out: &mut Vec<u8>,
     ) {

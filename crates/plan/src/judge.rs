@@ -69,7 +69,10 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Latenc
         for (requirement, bound, found, alone) in bounds {
             let Some(bound) = bound.map(|bound| need.planned_secs(bound)) else { continue };
             match found {
-                None => failures.push(unknown_percentile()),
+                None => failures.push(UnmetNeed::absolute(
+                    Requirement::Unknown,
+                    "no closed form for percentiles of a drive".to_owned(),
+                )),
                 Some(found) if found > bound => {
                     let reached = if found.is_finite() { found } else { alone.unwrap_or(found) };
                     failures.push(UnmetNeed { requirement, limit: slow(alone, bound), wanted: bound, reached });
@@ -147,10 +150,6 @@ pub(crate) fn merging_effect(spec: &Spec, demand: &Demand) -> Option<MergingEffe
         let limit = spec.limits.get(index).filter(|limit| merges(limit))?;
         Some(MergingEffect { limit: limit.name.clone(), merging: limit.merging.clone()?, iops: cap.iops })
     })
-}
-
-fn unknown_percentile() -> UnmetNeed {
-    UnmetNeed::absolute(Requirement::Unknown, "no closed form for percentiles of a drive".to_owned())
 }
 
 fn unknown(caps: Vec<Cap>) -> ClosedFormResult {

@@ -663,7 +663,8 @@ pub(crate) fn tried(
     (listed, keys): (&BuiltinVolume, &str),
     start: &Need,
     laws: &mut LatencyCache,
-    (is_enough, resolution): (&mut dyn FnMut(&volume::Spec) -> bool, f64),
+    is_enough: &mut dyn FnMut(&volume::Spec) -> bool,
+    resolution: f64,
 ) -> Option<Candidate> {
     let mut variants: Vec<(Candidate, Pairs)> = Vec::new();
     let mut search = PlanSearch {

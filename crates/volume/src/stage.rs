@@ -33,7 +33,7 @@ pub struct ServiceStage {
     /// Total delay beyond that of previous stages, in nanoseconds.
     pub delay_ns: u64,
     /// Time in which at least one request waited for admission by this limit, in nanoseconds; zero for stations.
-    #[serde(default, skip_serializing_if = "is_zero_time")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub throttled_ns: u64,
     /// Used fraction of its capacity, from 0 to 1; more than 1 while burst credits are spent.
     pub utilisation: f64,
@@ -63,14 +63,8 @@ pub struct StageHosts {
     pub hosts_of_run: u32,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_zero_time(ns: &u64) -> bool {
-    *ns == 0
+fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
+    *number == T::default()
 }
 
 impl ServiceStage {

@@ -37,7 +37,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     .default("none"),
     long("zonesize", 0, "Bytes to transfer in each zone before the next one.", |d, n| d.zones.size = n).default("0"),
     long("zonecapacity", 0, "Bytes of each zone that can be written, where the device has no zones.", |d, n| {
-        d.zones.zoned.capacity = (n > 0).then(|| Bytes::new(n))
+        d.zones.zoned.capacity = (n > 0).then(|| Bytes::new(n));
     })
     .default("0"),
     long("zonerange", 0, "Length of a zone; `zonesize` by default.", |d, n| d.zones.range = n).default("0"),

@@ -94,7 +94,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     switch("randrepeat", "1", "Use the same random sequence in every run.", |d, on| d.job.pattern.randrepeat = on)
         .alias(&["allrandrepeat"]),
     long("randseed", 0, "Seed for all random choices of the job; overrides `randrepeat`.", |d, n| {
-        d.job.pattern.randseed = Some(n)
+        d.job.pattern.randseed = Some(n);
     })
     .default("0x89"),
     word(

@@ -30,7 +30,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     })
     .engines(&["io_uring", "io_uring_cmd", "xnvme"]),
     int("sqthread_poll_cpu", (i64::MIN, ANY), "CPU of the SQPOLL thread.", |d, n| {
-        d.job.engine.sqthread_poll_cpu = Some(n as u32)
+        d.job.engine.sqthread_poll_cpu = Some(n as u32);
     })
     .engines(RINGS),
     int(
@@ -58,7 +58,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     })
     .engines(&["io_uring", "io_uring_cmd", "libaio", "pvsync2"]),
     int("uncached", (i64::MIN, ANY), "Do not keep data in the page cache (RWF_DONTCACHE, Linux 6.14).", |d, n| {
-        d.job.engine.uncached = n != 0
+        d.job.engine.uncached = n != 0;
     })
     .default("0")
     .engines(&["io_uring", "io_uring_cmd", "pvsync2"]),
@@ -98,7 +98,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     .engines(COMMANDS),
     accepted("writefua", Bool, "Set FUA for writes.", ONLY_COMMANDS).default("0").engines(&["io_uring"]),
     int("thp", (i64::MIN, ANY), "Use transparent huge pages for the mapping (MADV_HUGEPAGE).", |d, n| {
-        d.job.engine.thp = n != 0
+        d.job.engine.thp = n != 0;
     })
     .default("0")
     .engines(&["mmap"]),

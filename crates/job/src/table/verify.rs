@@ -22,7 +22,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     }),
     special("verify_pattern", Text, verify_pattern, "Pattern to write and to expect; `%o` stands for the offset."),
     int("verify_interval", (2 * FIO_HEADER_BYTES as i64, ANY), "Distance in bytes between block headers.", |d, n| {
-        d.job.verify.interval = Some(n as u32)
+        d.job.verify.interval = Some(n as u32);
     })
     .bounded_by("the header of a verified block has to fit"),
     int(

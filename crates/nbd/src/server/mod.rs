@@ -278,7 +278,10 @@ impl Server {
         for &PollEvents { token, hung_up } in &ready {
             match token {
                 Token::Listener(index) => self.accept(index),
-                Token::Client(index) if hung_up && self.is_input_paused(index) => self.disconnect(index),
+                // If its input is not read, only a hang-up shows that a client has disconnected.
+                Token::Client(index) if hung_up && !self.clients[index as usize].interest.read => {
+                    self.disconnect(index);
+                }
                 Token::Client(index) => self.handle_input(index),
                 Token::Control => self.change(woken),
                 Token::Store(_) | Token::Stop => {}
@@ -310,7 +313,8 @@ impl Server {
             return Some(Nanos::ZERO);
         }
         // An idle server sleeps indefinitely: its last snapshot is up to date.
-        let show = (self.changed || self.is_any_handshaking() || self.dispatcher.budget.is_contended())
+        let is_any_handshaking = self.connected().any(|client| client.export().is_none());
+        let show = (self.changed || is_any_handshaking || self.dispatcher.budget.is_contended())
             .then(|| self.publish_at.since(now));
         let stop = self.stop_at.map(|at| at.since(now));
         [due, show, stop].into_iter().flatten().min()
@@ -319,15 +323,6 @@ impl Server {
     /// Reports whether a client waits for a reply or for the rest of one.
     fn has_pending_replies(&self) -> bool {
         !self.dispatcher.is_idle() || self.connected().any(Client::has_output)
-    }
-
-    fn is_any_handshaking(&self) -> bool {
-        self.connected().any(|client| client.export().is_none())
-    }
-
-    /// Reports whether a client's input is not read, so that only a hang-up shows that it has disconnected.
-    fn is_input_paused(&self, index: u32) -> bool {
-        !self.clients[index as usize].interest.read
     }
 
     fn connected(&self) -> impl Iterator<Item = &Client> {

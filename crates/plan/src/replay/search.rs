@@ -84,7 +84,7 @@ impl ReplaySearch<'_> {
         let mut trials = Trials { search: self, replay, known: BTreeMap::new(), replays: 0 };
         let speed = self.speed * (1.0 + self.need.headroom);
         let mut is_enough = |spec: &Spec| self.unreachable(spec).is_none() && trials.keeps_bounds(&spec.name, speed);
-        let found = search::tried(self.need, (listed, keys), self.start, laws, (&mut is_enough, self.resolution))?;
+        let found = search::tried(self.need, (listed, keys), self.start, laws, &mut is_enough, self.resolution)?;
         // The smallest represents a type whose latency alone is too long at any size.
         let is_too_slow = |candidate: &Candidate| self.unreachable(&candidate.spec).is_some();
         let found = if is_too_slow(&found) && is_too_slow(&refused) { refused } else { found };

@@ -114,7 +114,7 @@ impl Characterizer {
             let before = self.streams.add(request.device, is_write, request.offset, request.length);
             let new_blocks = self.reuse.add(at, request.device, request.offset, request.length, is_write);
             if new_blocks > 0.0 {
-                self.series.add_new_blocks(at, new_blocks);
+                self.series.at(at).new_blocks += new_blocks;
             }
             return (at, before);
         }

@@ -31,12 +31,6 @@ impl RateSeries {
         *interval.bytes.get_mut(request.operation) += u64::from(request.length);
     }
 
-    /// Adds an estimated number of blocks that are touched for the first time.
-    #[inline]
-    pub(super) fn add_new_blocks(&mut self, at: u64, blocks: f64) {
-        self.at(at).new_blocks += blocks;
-    }
-
     /// Adds `depth` requests in flight from `begin` to `end`.
     #[inline]
     pub(super) fn add_in_flight(&mut self, begin: u64, end: u64, depth: u64) {
@@ -68,8 +62,9 @@ impl RateSeries {
         }
     }
 
+    /// Returns the interval of an instant.
     #[inline]
-    fn at(&mut self, at: u64) -> &mut TraceInterval {
+    pub(super) fn at(&mut self, at: u64) -> &mut TraceInterval {
         let index = self.last;
         if at >= self.last_begin && at - self.last_begin < self.width_ns && index < self.intervals.len() {
             return &mut self.intervals[index];
