@@ -116,15 +116,6 @@ fn flushes(job: &Job, export: &RemoteExport) -> Option<Problem> {
     if syncs {
         return Some(unmet("replay_skip").help("use replay_skip=sync"));
     }
-    let sync = &job.sync;
-    let asked = [
-        ("fsync", sync.fsync > 0),
-        ("fdatasync", sync.fdatasync > 0),
-        ("end_fsync", sync.end_fsync),
-        ("end_syncfs", sync.end_syncfs),
-        ("sync_file_range", sync.range.writes > 0),
-        ("fsync_on_close", sync.fsync_on_close),
-    ];
-    let (option, _) = asked.into_iter().find(|(_, asked)| *asked)?;
+    let option = job.sync.option()?;
     Some(unmet(option).help(format!("leave {option} out")))
 }

@@ -4,7 +4,7 @@ use drive::{FailureCause, OperationFailure};
 use job::{EngineKind, NameAction, NameCall};
 use runner::WorkerPlan;
 use rustix::io::Errno;
-use units::{OpKind, Problem, ProblemCode};
+use units::{CallKind, OpKind, Problem, ProblemCode};
 use workload::Decision;
 
 use crate::device_state;
@@ -45,14 +45,8 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: EngineKi
         }
         FailureCause::BelowRate { floor, measured, is_bytes } => {
             let (option, unit) = if *is_bytes { ("rate_min", "B/s") } else { ("rate_iops_min", "IOPS") };
-            let kind = match decision.kind {
-                OpKind::Read => "reads",
-                OpKind::Trim => "trims",
-                OpKind::Write | OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => {
-                    "writes"
-                }
-            };
-            problem(format!("{kind} fell to {measured} {unit}, and {option} is {floor} {unit}"))
+            let kind = decision.kind.data_kind().name();
+            problem(format!("{kind}s fell to {measured} {unit}, and {option} is {floor} {unit}"))
         }
     }
 }
@@ -90,17 +84,11 @@ pub(crate) fn place(decision: &Decision, path: &str, engine: EngineKind) -> Stri
         };
         return format!("{what} of {path}");
     }
-    let what = match decision.kind {
-        OpKind::Sync => "fsync",
-        OpKind::DataSync => "fdatasync",
-        OpKind::SyncRange => "sync_file_range",
-        OpKind::SyncFilesystem => "syncfs",
-        _ if engine == EngineKind::Ftruncate => "ftruncate",
-        _ if engine == EngineKind::Falloc => "fallocate",
-        _ if engine == EngineKind::E4defrag => "exchange of extents",
-        OpKind::Read => "read",
-        OpKind::Write => "write",
-        OpKind::Trim => "trim",
+    let what = match engine {
+        EngineKind::Ftruncate if decision.kind.moves_data() => "ftruncate",
+        EngineKind::Falloc if decision.kind.moves_data() => "fallocate",
+        EngineKind::E4defrag if decision.kind.moves_data() => "exchange of extents",
+        _ => CallKind::Operation(decision.kind).name(),
     };
     match decision.length {
         0 => format!("{what} of {path}"),

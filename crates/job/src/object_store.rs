@@ -69,21 +69,10 @@ fn names(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
 }
 
 fn operations(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
-    let sync = &job.sync;
-    let syncs = [
-        ("fsync", sync.fsync > 0),
-        ("fdatasync", sync.fdatasync > 0),
-        ("sync_file_range", sync.range.writes > 0),
-        ("end_fsync", sync.end_fsync),
-        ("end_syncfs", sync.end_syncfs),
-        ("fsync_on_close", sync.fsync_on_close),
-    ];
-    if let Some((name, _)) = syncs.into_iter().find(|(_, is_given)| *is_given) {
-        let message = "an object is stored when its request is answered: it cannot be synced";
-        let problem = context.error(ProblemCode::ObjectStore, name, message).note("fio fails at the first sync");
-        return Some(problem.help(format!("leave `{name}` out")));
-    }
-    None
+    let name = job.sync.option()?;
+    let message = "an object is stored when its request is answered: it cannot be synced";
+    let problem = context.error(ProblemCode::ObjectStore, name, message).note("fio fails at the first sync");
+    Some(problem.help(format!("leave `{name}` out")))
 }
 
 /// Returns an option without effect, or writes that would replace each other. fio accepts both.

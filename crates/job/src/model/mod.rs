@@ -432,6 +432,20 @@ impl SyncOptions {
     pub fn is_periodic(&self) -> bool {
         self.fsync > 0 || self.fdatasync > 0 || self.range.writes > 0
     }
+
+    /// Returns the first option that asks for syncs; `None` if none does.
+    #[must_use]
+    pub fn option(&self) -> Option<&'static str> {
+        let options = [
+            ("fsync", self.fsync > 0),
+            ("fdatasync", self.fdatasync > 0),
+            ("sync_file_range", self.range.writes > 0),
+            ("end_fsync", self.end_fsync),
+            ("end_syncfs", self.end_syncfs),
+            ("fsync_on_close", self.fsync_on_close),
+        ];
+        options.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+    }
 }
 
 /// Calls of `sync_file_range` during a job.

@@ -63,44 +63,34 @@ impl<'a, const MANTISSA: u32> ColumnReader<'a, MANTISSA> {
 
 /// A column of values of known width: the eight highest bits are entropy-coded, the others are kept as they are.
 #[derive(Debug, Default)]
-pub(super) struct SplitWriter {
-    symbols: Vec<u8>,
-    rest: BitWriter,
-}
+pub(super) struct SplitWriter(ColumnWriter<2>);
 
 impl SplitWriter {
     #[inline]
     pub(super) fn push(&mut self, value: u64, width: u32) {
         let low = width.saturating_sub(8);
-        self.symbols.push((value >> low) as u8);
-        self.rest.push(value & ((1 << low) - 1), low);
+        self.0.symbols.push((value >> low) as u8);
+        self.0.rest.push(value & ((1 << low) - 1), low);
     }
 
     pub(super) fn finish(self, bytes: &mut Vec<u8>) {
-        rans::encode(&self.symbols, bytes);
-        if !self.symbols.is_empty() {
-            push_bytes(bytes, &self.rest.finish());
-        }
+        self.0.finish(bytes);
     }
 }
 
 /// A column of a [`SplitWriter`].
 #[derive(Debug)]
-pub(super) struct SplitReader<'a> {
-    symbols: std::vec::IntoIter<u8>,
-    rest: BitReader<'a>,
-}
+pub(super) struct SplitReader<'a>(ColumnReader<'a, 2>);
 
 impl<'a> SplitReader<'a> {
     pub(super) fn new(fields: &mut BlockFields<'a>, count: usize) -> Option<Self> {
-        let ColumnReader { symbols, rest } = ColumnReader::<2>::new(fields, count)?;
-        Some(Self { symbols, rest })
+        ColumnReader::new(fields, count).map(Self)
     }
 
     #[inline]
     pub(super) fn next(&mut self, width: u32) -> u64 {
         let low = width.saturating_sub(8);
-        u64::from(self.symbols.next().unwrap_or(0)) << low | self.rest.take(low)
+        u64::from(self.0.symbols.next().unwrap_or(0)) << low | self.0.rest.take(low)
     }
 }
 
