@@ -366,7 +366,7 @@ pub(super) fn beyond_knee(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         .with_figure(Quantity::LatencyMean, latency)
         .remedy(remedy)
         // Sustained throughput does not describe a burst.
-        .counterfactual((case.volume.at)(knee.ceil()).filter(|_| !case.is_burst()));
+        .counterfactual((case.volume.at)(total as f64).filter(|_| !case.is_burst()));
     Some(finding)
 }
 
