@@ -131,10 +131,10 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, Problem> {
     // Tables of other programs beside results of fio are of the same load, except those of a benchmark.
     let is_alone = found.is_empty() && unreadable.is_empty();
     // So are those of devices beside results without their first lines.
-    let is_beside = |table: &TableFormat| table.is_of_devices && normal::headless::is_in(&text);
-    let is_searched = |table: &&TableFormat| is_alone || table.is_benchmark || table.is_of_devices;
+    let is_beside = |table: &TableFormat| table.is_of_devices() && normal::headless::is_in(&text);
+    let is_searched = |table: &&TableFormat| is_alone || table.is_of_loads() || table.is_of_devices();
     let tables: Vec<&TableFormat> = TABLES.iter().filter(is_searched).filter(|table| (table.is_in)(&text)).collect();
-    let mut usable = tables.iter().filter(|table| (is_alone || table.is_benchmark) && !is_beside(table));
+    let mut usable = tables.iter().filter(|table| (is_alone || table.is_of_loads()) && !is_beside(table));
     let mut used = None;
     if let Some(first) = usable.next() {
         let (mut table, mut read) = (first, (first.read)(&text));
@@ -142,8 +142,8 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, Problem> {
         let intervals = |read: &Result<Vec<InputResult>, Problem>| {
             read.as_ref().is_ok_and(|parts| parts.iter().any(|part| has_intervals(&part.input)))
         };
-        if first.is_of_devices && read.is_ok() && !intervals(&read) {
-            let others = usable.filter(|other| other.is_of_devices).map(|other| (other, (other.read)(&text)));
+        if first.is_of_devices() && read.is_ok() && !intervals(&read) {
+            let others = usable.filter(|other| other.is_of_devices()).map(|other| (other, (other.read)(&text)));
             if let Some(other) = others.into_iter().find(|(_, read)| intervals(read)) {
                 (table, read) = other;
             }
@@ -161,7 +161,8 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, Problem> {
             Err(error) => unreadable.push(error),
         }
     }
-    let unused = tables.iter().filter(|table| table.is_named_beside_others && Some(table.name) != used);
+    let is_named = |table: &TableFormat| matches!(table.content, TableContent::Devices | TableContent::Others);
+    let unused = tables.iter().filter(|table| is_named(table) && Some(table.name) != used);
     let unused: Vec<&str> = unused.map(|table| table.name).collect();
     let mut parts = reports::of_distinct_runs(found);
     if parts.is_empty() {
@@ -200,138 +201,64 @@ struct TableFormat {
     name: &'static str,
     is_in: fn(&InputText) -> bool,
     read: fn(&InputText) -> Result<Vec<InputResult>, Problem>,
-    /// Whether it has results of loads of its own, instead of what a device did.
-    is_benchmark: bool,
-    /// Whether it has counters of devices.
-    is_of_devices: bool,
-    /// Whether figures of it that are not read, because those of another format are, have a note. Other formats may be
-    /// parts of each other.
-    is_named_beside_others: bool,
+    content: TableContent,
+}
+
+/// What tables are of, beside those of other formats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TableContent {
+    /// Counters of devices.
+    Devices,
+    /// Results of loads of their own, instead of what a device did.
+    Loads,
+    /// Other figures. If they are not read, because those of another format are, a note names them.
+    Others,
+    /// Other figures, which may be parts of another format.
+    Parts,
+}
+
+impl TableFormat {
+    const fn new(
+        name: &'static str,
+        content: TableContent,
+        is_in: fn(&InputText) -> bool,
+        read: fn(&InputText) -> Result<Vec<InputResult>, Problem>,
+    ) -> Self {
+        Self { name, is_in, read, content }
+    }
+
+    const fn is_of_devices(&self) -> bool {
+        matches!(self.content, TableContent::Devices)
+    }
+
+    const fn is_of_loads(&self) -> bool {
+        matches!(self.content, TableContent::Loads)
+    }
 }
 
 /// The formats in the order in which they are tried.
-const TABLES: [TableFormat; 15] = [
-    TableFormat {
-        name: "iostat",
-        is_in: iostat::is_in,
-        read: |text| blocks(text, iostat::read_text(text)?),
-        is_benchmark: false,
-        is_of_devices: true,
-        is_named_beside_others: true,
-    },
-    TableFormat {
-        name: "sar",
-        is_in: sar::is_in,
-        read: |text| blocks(text, sar::read(text)?),
-        is_benchmark: false,
-        is_of_devices: true,
-        is_named_beside_others: true,
-    },
-    TableFormat {
-        name: "vmstat",
-        is_in: vmstat::is_in,
-        read: vmstat::read,
-        is_benchmark: false,
-        is_of_devices: true,
-        is_named_beside_others: true,
-    },
-    TableFormat {
-        name: "/proc/diskstats",
-        is_in: diskstats::is_in,
-        read: diskstats::read,
-        is_benchmark: false,
-        is_of_devices: true,
-        is_named_beside_others: true,
-    },
-    TableFormat {
-        name: "SPDK",
-        is_in: spdk::is_in,
-        read: spdk::read,
-        is_benchmark: true,
-        is_of_devices: false,
-        is_named_beside_others: false,
-    },
-    TableFormat {
-        name: "syncs of fio",
-        is_in: normal::syncs::is_in,
-        read: |text| only(normal::syncs::read(text)?),
-        is_benchmark: false,
-        is_of_devices: false,
-        is_named_beside_others: false,
-    },
-    TableFormat {
-        name: "kbench",
-        is_in: kbench::is_in,
-        read: kbench::read,
-        is_benchmark: true,
-        is_of_devices: false,
-        is_named_beside_others: false,
-    },
-    TableFormat {
-        name: "dbench",
-        is_in: dbench::is_in,
-        read: dbench::read,
-        is_benchmark: false,
-        is_of_devices: false,
-        is_named_beside_others: false,
-    },
-    TableFormat {
-        name: "kubestr",
-        is_in: kubestr::is_in,
-        read: kubestr::read,
-        is_benchmark: true,
-        is_of_devices: false,
-        is_named_beside_others: false,
-    },
-    TableFormat {
-        name: "fio without the first lines of results",
-        is_in: normal::headless::is_in,
-        read: |text| only(of_run(command::add_options(text, 0..text.len(), normal::headless::read(text)?))),
-        is_benchmark: false,
-        is_of_devices: false,
-        is_named_beside_others: false,
-    },
-    TableFormat {
-        name: "Prometheus",
-        is_in: prometheus::is_in,
-        read: |text| only(prometheus::read(text)?),
-        is_benchmark: false,
-        is_of_devices: false,
-        is_named_beside_others: true,
-    },
-    TableFormat {
-        name: "a log of fio",
-        is_in: fio_log::is_in,
-        read: |text| only(fio_log::read(text)?),
-        is_benchmark: false,
-        is_of_devices: false,
-        is_named_beside_others: false,
-    },
-    TableFormat {
-        name: "pg_stat_io",
-        is_in: postgres::is_in,
-        read: postgres::read,
-        is_benchmark: false,
-        is_of_devices: false,
-        is_named_beside_others: true,
-    },
-    TableFormat {
-        name: "pgstat",
-        is_in: pgstat::is_in,
-        read: |text| only(pgstat::read(text)?),
-        is_benchmark: false,
-        is_of_devices: false,
-        is_named_beside_others: true,
-    },
-    TableFormat {
-        name: "a benchmark",
-        is_in: bench::is_in,
-        read: bench::read,
-        is_benchmark: false,
-        is_of_devices: false,
-        is_named_beside_others: true,
-    },
-];
+const TABLES: [TableFormat; 15] = {
+    use TableContent::{Devices, Loads, Others, Parts};
+    [
+        TableFormat::new("iostat", Devices, iostat::is_in, |text| blocks(text, iostat::read_text(text)?)),
+        TableFormat::new("sar", Devices, sar::is_in, |text| blocks(text, sar::read(text)?)),
+        TableFormat::new("vmstat", Devices, vmstat::is_in, vmstat::read),
+        TableFormat::new("/proc/diskstats", Devices, diskstats::is_in, diskstats::read),
+        TableFormat::new("SPDK", Loads, spdk::is_in, spdk::read),
+        TableFormat::new("syncs of fio", Parts, normal::syncs::is_in, |text| only(normal::syncs::read(text)?)),
+        TableFormat::new("kbench", Loads, kbench::is_in, kbench::read),
+        TableFormat::new("dbench", Parts, dbench::is_in, dbench::read),
+        TableFormat::new("kubestr", Loads, kubestr::is_in, kubestr::read),
+        TableFormat::new("fio without the first lines of results", Parts, normal::headless::is_in, |text| {
+            only(of_run(command::add_options(text, 0..text.len(), normal::headless::read(text)?)))
+        }),
+        TableFormat::new("Prometheus", Others, prometheus::is_in, |text| only(prometheus::read(text)?)),
+        TableFormat::new("a log of fio", Parts, fio_log::is_in, |text| only(fio_log::read(text)?)),
+        TableFormat::new("pg_stat_io", Others, postgres::is_in, postgres::read),
+        TableFormat::new("pgstat", Others, pgstat::is_in, |text| only(pgstat::read(text)?)),
+        TableFormat::new("a benchmark", Others, bench::is_in, bench::read),
+    ]
+};
 
 fn only(input: Input) -> Result<Vec<InputResult>, Problem> {
     Ok(vec![InputResult { line: 1, input }])

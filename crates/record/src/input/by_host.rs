@@ -68,7 +68,7 @@ fn divided<'a>(name: &str, whole: &'a str) -> Option<BTreeMap<&'a str, HostLines
     }
     hosts.retain(|_, part| {
         let text = InputText::of(name, part.text().as_bytes());
-        text.is_ok_and(|text| TABLES.iter().any(|table| table.is_of_devices && (table.is_in)(&text)))
+        text.is_ok_and(|text| TABLES.iter().any(|table| table.is_of_devices() && (table.is_in)(&text)))
     });
     (hosts.len() > 1).then_some(hosts)
 }
