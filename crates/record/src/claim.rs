@@ -10,7 +10,7 @@ mod value;
 use std::fmt;
 use std::ops::Range;
 
-use keys::{ClaimColumn, ClaimKey, NamedKey};
+use keys::ClaimKey;
 use units::{Place, Problem, ProblemCode};
 
 /// Source of claims in diagnostics.
@@ -127,12 +127,12 @@ impl Claim {
             length: line.chars().count(),
             text: line.as_str().into(),
         };
-        let mut seen: Vec<ClaimKey> = Vec::new();
+        let mut seen: Vec<String> = Vec::new();
         for part in parts(&line) {
             let place = whole.part(part.column - 1, part.text.chars().count());
             match read_part(part, &place, &seen) {
                 Ok((key, value)) => {
-                    seen.push(key);
+                    seen.push(key.name());
                     claim.set(key, value);
                     claim.written.extend(part.text.split_once('=').map(|(key, value)| (compact(key), compact(value))));
                 }
@@ -157,42 +157,13 @@ impl Claim {
     }
 
     fn set(&mut self, key: ClaimKey, value: value::ClaimValue) {
-        let number = match value {
-            value::ClaimValue::Number(number) => number,
-            value::ClaimValue::Word(word) => return self.rw = Some(word),
-        };
-        let to = match key {
-            ClaimKey::Percentile(percent) => return self.percentiles_ns.push((percent, number)),
-            ClaimKey::Iops => &mut self.iops,
-            ClaimKey::Latency => &mut self.latency_ns,
-            ClaimKey::Depth => &mut self.depth,
-            ClaimKey::Jobs => &mut self.jobs,
-            ClaimKey::BlockSize => &mut self.block_bytes,
-            ClaimKey::Bandwidth => &mut self.bytes_per_second,
-            ClaimKey::ReadShare => &mut self.read_share,
-            ClaimKey::Cpus => &mut self.cpus,
-            ClaimKey::Vcpus => &mut self.vcpus,
-            ClaimKey::Time => &mut self.time_ns,
-            ClaimKey::Rw => return,
-            ClaimKey::Column(column) => self.column(column),
-        };
-        *to = Some(number);
-    }
-
-    fn column(&mut self, column: ClaimColumn) -> &mut Option<Claimed> {
-        match column {
-            ClaimColumn::ReadRate => &mut self.reads.per_second,
-            ClaimColumn::WriteRate => &mut self.writes.per_second,
-            ClaimColumn::ReadBytes => &mut self.reads.bytes_per_second,
-            ClaimColumn::WriteBytes => &mut self.writes.bytes_per_second,
-            ClaimColumn::ReadWait => &mut self.reads.await_ns,
-            ClaimColumn::WriteWait => &mut self.writes.await_ns,
-            ClaimColumn::ReadSize => &mut self.reads.request_bytes,
-            ClaimColumn::WriteSize => &mut self.writes.request_bytes,
-            ClaimColumn::Size => &mut self.request_bytes,
-            ClaimColumn::InFlight => &mut self.in_flight,
-            ClaimColumn::Busy => &mut self.busy,
-            ClaimColumn::ServiceTime => &mut self.service_ns,
+        match (key, value) {
+            (_, value::ClaimValue::Word(word)) => self.rw = Some(word),
+            (ClaimKey::Percentile(percent), value::ClaimValue::Number(number)) => {
+                self.percentiles_ns.push((percent, number));
+            }
+            (ClaimKey::Figure(figure), value::ClaimValue::Number(number)) => *(figure.to)(self) = Some(number),
+            (ClaimKey::Rw, value::ClaimValue::Number(_)) => {}
         }
     }
 }
@@ -264,7 +235,7 @@ fn begins_pair(text: &str) -> bool {
     word.split_once('=').is_some_and(|(key, _)| !key.is_empty() && !key.contains(','))
 }
 
-fn read_part(part: ClaimPart<'_>, place: &Place, seen: &[ClaimKey]) -> Result<(ClaimKey, value::ClaimValue), Problem> {
+fn read_part(part: ClaimPart<'_>, place: &Place, seen: &[String]) -> Result<(ClaimKey, value::ClaimValue), Problem> {
     let Some((name, text)) = part.text.split_once('=') else {
         let digits = part.text.starts_with(|c: char| c.is_ascii_digit());
         let remedy = if digits {
@@ -277,8 +248,8 @@ fn read_part(part: ClaimPart<'_>, place: &Place, seen: &[ClaimKey]) -> Result<(C
     };
     let length = |text: &str| text.chars().count();
     let key_place = place.part(0, length(name.trim_end()));
-    let named @ NamedKey { key, .. } = ClaimKey::named(name.trim()).map_err(|problem| problem.at(key_place.clone()))?;
-    if seen.contains(&key) {
+    let (key, unit) = ClaimKey::named(name.trim()).map_err(|problem| problem.at(key_place.clone()))?;
+    if seen.contains(&key.name()) {
         let message = format!("`{}` is claimed twice", key.name());
         let problem = Problem::error(ProblemCode::Claim, message).at(key_place).help("leave one of them out");
         return Err(problem);
@@ -287,5 +258,5 @@ fn read_part(part: ClaimPart<'_>, place: &Place, seen: &[ClaimKey]) -> Result<(C
     let text = text.trim();
     let value_place = place.part(before, length(text));
     let span = (value_place.column, value_place.length);
-    value::read(named, text, span).map(|value| (key, value)).map_err(|problem| problem.at(value_place))
+    value::read(key, unit, text, span).map(|value| (key, value)).map_err(|problem| problem.at(value_place))
 }
