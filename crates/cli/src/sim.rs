@@ -123,7 +123,7 @@ fn to_save(name: &str, document: &GridDocument, words: &[String], started_unix_m
     let mut run = save::of_parts(parts, words, seed);
     if points.len() > RECORDED_MAX {
         let text = format!("the first {RECORDED_MAX} of {} points are recorded; grid.json has all", points.len());
-        run.notes.push(Note { text, ..Note::default() });
+        run.notes.push(Note::of_run(text));
     }
     RunToSave {
         events: save::events_of(&run, started_unix_ms),

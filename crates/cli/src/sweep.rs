@@ -127,7 +127,7 @@ fn recorded(prepared: &[PreparedSweep<'_>], document: &SweepDocument, words: &[S
     }
     if prepared.iter().filter(|sweep| sweep.parts().next().is_some()).count() < document.sweeps.len() {
         let text = "the probes of rank 0 are recorded; sweep.json has the curves of all ranks".to_owned();
-        run.notes.push(Note { text, ..Note::default() });
+        run.notes.push(Note::of_run(text));
     }
     run
 }

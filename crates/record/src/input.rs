@@ -105,7 +105,7 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, Problem> {
     }
     let of_text = |line, run: Result<Run, Problem>| measurable(&text, line, of_run(run?), MAKE);
     let (mut above, mut servers) = (0, ServerRuns::default());
-    let mut outside = normal::headless::outside(&text).map(|text| Note { text, ..Note::default() });
+    let mut outside = normal::headless::outside(&text).map(Note::of_run);
     for (lines, total) in servers::with_totals(normal::runs(&text), |line| normal::is_total(text.line(line))) {
         let around = above..lines.end;
         above = normal::end_of_results(&text, lines.clone());
@@ -172,7 +172,7 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, Problem> {
     if let (Some(first), false) = (parts.first_mut(), unused.is_empty()) {
         let note = format!("left out: the text also has figures of {}; give them by themselves", unused.join(" and "));
         match &mut first.input {
-            Input::Run(run) => run.notes.push(Note { text: note, ..Note::default() }),
+            Input::Run(run) => run.notes.push(Note::of_run(note)),
             Input::Iostat(iostat) => iostat.notes.push(note),
         }
     }
@@ -340,10 +340,7 @@ pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Inp
 
 fn cut_note(error: &Problem) -> Note {
     let line = error.place.as_ref().map_or(1, |place| place.line);
-    Note {
-        text: format!("another run ends on line {line} without a complete result, and is left out"),
-        ..Note::default()
-    }
+    Note::of_run(format!("another run ends on line {line} without a complete result, and is left out"))
 }
 
 /// Remedy for unreadable input.

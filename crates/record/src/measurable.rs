@@ -73,7 +73,7 @@ pub(crate) fn without_impossible_disks(run: &mut Run) {
     if !names.is_empty() {
         run.quotes.retain(|quote| quote.of.as_deref().is_none_or(|of| !names.contains(&of)));
         let text = format!("left out, as their statistics are impossible: devices {}", names.join(", "));
-        run.notes.push(Note { text, ..Note::default() });
+        run.notes.push(Note::of_run(text));
     }
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn without_contradicting_latencies(run: &mut Run) {
         left_out.dedup();
         for name in left_out {
             let text = format!("`{name}` is longer than the operations took in total, and left out");
-            run.notes.push(Note { job: Some(job.name.clone()), text, result: Some(job.number) });
+            run.notes.push(Note::of_result(&job.name, job.number, text));
         }
     }
 }
@@ -130,11 +130,9 @@ pub(crate) fn with_possible_runtimes(run: &mut Run) {
         read.runtime_ns = elapsed_ns;
         let of_time = [Quoted::Iops, Quoted::BytesPerSecond, Quoted::RuntimeNs];
         job.quotes.retain(|quote| quote.kind != Some(DataKind::Read) || !of_time.contains(&quote.what));
-        let text =
-            "the time of the reads does not hold them: made between the writes to verify them, they count for the \
-                    time of both"
-                .to_owned();
-        run.notes.push(Note { job: Some(job.name.clone()), text, result: Some(job.number) });
+        let text = "the time of the reads does not hold them: made between the writes to verify them, they count for \
+                    the time of both";
+        run.notes.push(Note::of_result(&job.name, job.number, text));
     }
 }
 
@@ -158,8 +156,8 @@ pub(crate) fn without_impossible_latencies(run: &mut Run) {
         if !is_complete {
             let times = [Quoted::SubmissionMeanNs, Quoted::ServiceMeanNs, Quoted::LatencyMeanNs];
             job.quotes.retain(|quote| !times.contains(&quote.what) || quote.value <= longest_ns);
-            let text = "latencies longer than it ran are impossible, and left out".to_owned();
-            run.notes.push(Note { job: Some(job.name.clone()), text, result: Some(job.number) });
+            let text = "latencies longer than it ran are impossible, and left out";
+            run.notes.push(Note::of_result(&job.name, job.number, text));
         }
     }
 }

@@ -211,6 +211,11 @@ pub struct RequestedLoad {
 }
 
 impl RequestedRun {
+    /// Describes the job of a result that another program states.
+    pub(crate) fn of_result(job: &JobResult) -> Self {
+        Self { name: job.name.clone(), group: job.group, declared: job.declared.clone(), ..Self::default() }
+    }
+
     /// Describes a job in reporting group `group`.
     #[must_use]
     pub fn of(job: &job::Job, group: u32) -> Self {
@@ -266,6 +271,19 @@ pub struct Note {
     /// Number of the result that it concerns, if others have the same name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<u32>,
+}
+
+impl Note {
+    /// Creates a remark about the run.
+    #[must_use]
+    pub fn of_run(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+
+    /// Creates a remark about a result, by its job's name and its number.
+    pub(crate) fn of_result(job: &str, number: u32, text: impl Into<String>) -> Self {
+        Self { job: Some(job.to_owned()), result: Some(number), ..Self::of_run(text) }
+    }
 }
 
 /// Counters of a device during the run.

@@ -211,7 +211,7 @@ fn to_save(
     }
     if !is_complete {
         let text = "steps that were done by an earlier command are in suite.json alone";
-        run.notes.push(Note { text: text.to_owned(), ..Note::default() });
+        run.notes.push(Note::of_run(text));
     }
     run.outcome = match document.finished {
         false => record::RunOutcome::Interrupted,

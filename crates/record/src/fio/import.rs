@@ -130,14 +130,7 @@ fn take_mixed(entry: &mut JobEntry, globals: &TypedGlobals<'_>) -> Option<Note> 
 /// Returns the requested jobs. Clones that were not merged are consecutive entries of one name.
 fn asked(jobs: &[JobResult]) -> Vec<RequestedRun> {
     let clones = jobs.chunk_by(|a, b| a.name == b.name && a.group == b.group && b.declared.numjobs > 1);
-    let asked = |job: &JobResult| RequestedRun {
-        name: job.name.clone(),
-        group: job.group,
-        declared: job.declared.clone(),
-        processor: None,
-        program: None,
-    };
-    clones.map(|clones| asked(&clones[0])).collect()
+    clones.map(|clones| RequestedRun::of_result(&clones[0])).collect()
 }
 
 /// Derives the offset from UTC from a local time such as `Sat Nov 21 10:44:13 2026`, which nothing else in the document
@@ -508,38 +501,10 @@ fn unified_rate(rw: &str, rates: PerKind<Option<u64>>) -> Option<u64> {
 }
 
 pub(crate) fn is_async(engine: &str) -> bool {
-    const SYNCHRONOUS: [&str; 29] = [
-        "psync",
-        "sync",
-        "vsync",
-        "pvsync",
-        "pvsync2",
-        "mmap",
-        "splice",
-        "net",
-        "netsplice",
-        "http",
-        "cpuio",
-        "exec",
-        "filecreate",
-        "filestat",
-        "filedelete",
-        "dircreate",
-        "dirstat",
-        "dirdelete",
-        "ftruncate",
-        "falloc",
-        "e4defrag",
-        "libpmem",
-        "pmemblk",
-        "dev-dax",
-        "libhdfs",
-        "gfapi",
-        "mtd",
-        "ime_psync",
-        "ime_psyncv",
-    ];
-    !SYNCHRONOUS.contains(&engine)
+    const SYNCHRONOUS: &str = "psync sync vsync pvsync pvsync2 mmap splice net netsplice http cpuio exec filecreate \
+                                filestat filedelete dircreate dirstat dirdelete ftruncate falloc e4defrag libpmem pmemblk \
+                                dev-dax libhdfs gfapi mtd ime_psync ime_psyncv";
+    SYNCHRONOUS.split(' ').all(|known| known != engine)
 }
 
 fn rw(options: &TypedOptions<'_>) -> String {

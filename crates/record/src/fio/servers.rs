@@ -103,5 +103,5 @@ pub(super) fn note_on_options(different: &[&str]) -> Option<Note> {
         "servers differ in `{first}`, and fio does not print which server has which value: settings are estimated from \
          the results"
     );
-    Some(Note { text, ..Note::default() })
+    Some(Note::of_run(text))
 }

@@ -28,11 +28,7 @@ pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     for result in results {
         let number = jobs.len();
         let (job, of_job) = result.job(number, is_one);
-        of_jobs.extend(of_job.into_iter().map(|text| Note {
-            job: Some(job.name.clone()),
-            text,
-            result: Some(job.number),
-        }));
+        of_jobs.extend(of_job.into_iter().map(|text| Note::of_result(&job.name, job.number, text)));
         jobs.push(job);
     }
     // What holds for several results is said once.

@@ -83,7 +83,7 @@ impl HostLines<'_> {
 fn of_host(input: &mut Input, host: &str, place: impl Fn(u32) -> u32) {
     let note = format!("these are the lines of host {host}");
     match input {
-        Input::Run(run) => run.notes.push(Note { text: note, ..Note::default() }),
+        Input::Run(run) => run.notes.push(Note::of_run(note)),
         Input::Iostat(iostat) => {
             iostat.host.get_or_insert_with(|| host.to_owned());
             iostat.notes.insert(0, note);

@@ -163,10 +163,7 @@ fn repeats(text: &InputText, document: JsonInput, body: &str) -> Result<Vec<Inpu
 
 /// Returns the note about earlier reports on the same run.
 pub(super) fn last_of(count: usize, line: usize) -> Note {
-    Note {
-        text: format!("of {count} accounts of this run the last one was read, which begins on line {}", line + 1),
-        ..Note::default()
-    }
+    Note::of_run(format!("of {count} accounts of this run the last one was read, which begins on line {}", line + 1))
 }
 
 const FIO: &str = "run fio again with `--output-format=json --output=FILE`";

@@ -230,7 +230,7 @@ impl NormalReader {
                 }
             }
             NormalSection::Groups | NormalSection::Disks if text.starts_with("note: ") => {
-                self.notes.push(Note { text: text["note: ".len()..].to_owned(), ..Note::default() });
+                self.notes.push(Note::of_run(&text["note: ".len()..]));
             }
             NormalSection::Groups => {
                 if let (Some((kind, quotes)), Some(group)) = (closing::group(line)?, self.groups.last_mut()) {
@@ -322,7 +322,7 @@ impl NormalReader {
         if self.groups.is_empty() && self.is_excerpt(text, end) {
             let cut_line = self.is_cut.then_some(CUT_LINE);
             let notes = std::iter::once(EXCERPT).chain(cut_line);
-            self.notes.extend(notes.map(|text| Note { text: text.to_owned(), ..Note::default() }));
+            self.notes.extend(notes.map(Note::of_run));
             return Ok(());
         }
         let is_timed = |block: &NormalBlock| {
@@ -335,8 +335,7 @@ impl NormalReader {
         {
             if let Some(before) = self.before.take() {
                 *self = *before;
-                let text = "the last report is cut off: the one before it was read".to_owned();
-                self.notes.push(Note { text, ..Note::default() });
+                self.notes.push(Note::of_run("the last report is cut off: the one before it was read"));
             } else if is_whole {
                 let text = match self.headers.is_empty() {
                     true => format!("the result of `{cut}` is cut off: other kinds of operations may be missing"),
@@ -345,13 +344,13 @@ impl NormalReader {
                         format!("the result of `{cut}` is cut off behind its {last}")
                     }
                 };
-                self.notes.push(Note { text, ..Note::default() });
+                self.notes.push(Note::of_run(text));
             } else if self.blocks.len() == 1 {
                 return cut_off(&format!("the output is cut off within the result of `{cut}`"), REMEDY);
             } else {
                 self.blocks.pop();
                 let text = format!("the result of `{cut}` is cut off, and left out");
-                self.notes.push(Note { text, ..Note::default() });
+                self.notes.push(Note::of_run(text));
             }
         }
         // Groups have no status after the total of fio's client.
@@ -362,7 +361,7 @@ impl NormalReader {
             group.is_some_and(|group| used.all(|(kind, _)| group.kinds.contains(&kind)))
         };
         if !self.blocks.iter().filter(of_servers).all(has_status) {
-            self.notes.push(Note { text: EXCERPT.to_owned(), ..Note::default() });
+            self.notes.push(Note::of_run(EXCERPT));
         }
         let last = NormalLine::of(text, end.saturating_sub(1));
         let recognised = |line: NormalLine<'_>| match self.section {
@@ -372,7 +371,7 @@ impl NormalReader {
         };
         let is_part = !last.text.is_empty() && last.source.line(last.index).starts_with("  ") && !recognised(last);
         if last.may_be_cut() && (self.is_cut || is_part) {
-            self.notes.push(Note { text: CUT_LINE.to_owned(), ..Note::default() });
+            self.notes.push(Note::of_run(CUT_LINE));
         }
         Ok(())
     }
@@ -399,8 +398,7 @@ impl NormalReader {
             name: header.name.clone(),
             group: header.group,
             declared: header.declared.clone(),
-            processor: None,
-            program: None,
+            ..RequestedRun::default()
         };
         let failed = jobs.iter().any(|job| job.error != 0);
         Ok(Run {
@@ -440,7 +438,7 @@ impl NormalReader {
             let rest = workers.saturating_sub(headers.len() as u32 - cloned);
             if cloned > 1 {
                 let text = format!("fio does not say how {workers} workers divide over the jobs of group {group}");
-                self.notes.push(Note { text, ..Note::default() });
+                self.notes.push(Note::of_run(text));
             }
             for header in headers.iter_mut().filter(|header| header.clones) {
                 header.declared.numjobs = (rest / cloned).max(1);
@@ -514,7 +512,7 @@ impl NormalReader {
                 _ => format!("the lines of the {kind_name}s are missing: only their rate is known, by their count"),
             });
         }
-        let note_of = |text: String| Note { job: Some(name.clone()), text, result: Some(number as u32) };
+        let note_of = |text: String| Note::of_result(&name, number as u32, text);
         self.notes.extend(notes.into_iter().map(note_of));
 
         let (mut job, counted) = (block.result, block.workers);

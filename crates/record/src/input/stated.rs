@@ -26,7 +26,7 @@ pub(super) fn run(tool: &str, jobs: Vec<JobResult>, notes: &[String]) -> Run {
         schema: SCHEMA,
         tool: Tool { name: tool.to_owned(), version: String::new() },
         jobs,
-        notes: notes.iter().map(|note| Note { text: note.clone(), ..Note::default() }).collect(),
+        notes: notes.iter().map(Note::of_run).collect(),
         ..Run::default()
     }
 }

@@ -114,22 +114,16 @@ pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, Problem
     for index in lines {
         let job = match TerseFields::of(text, index).and_then(|mut fields| fields.job(&mut run)) {
             Err(_) if text.may_be_cut(index) && !run.jobs.is_empty() => {
-                run.notes.push(Note { text: CUT_LINE.to_owned(), ..Note::default() });
+                run.notes.push(Note::of_run(CUT_LINE));
                 break;
             }
             job => job?,
         };
-        run.asked.push(RequestedRun {
-            name: job.name.clone(),
-            group: job.group,
-            declared: job.declared.clone(),
-            processor: None,
-            program: None,
-        });
+        run.asked.push(RequestedRun::of_result(&job));
         let is_idle = job.result.kinds().all(|(_, kind)| kind.ios == 0);
         let no_discards = (is_idle && fields(text.line(index))[0] == "3").then_some(NO_DISCARDS);
         for note in std::iter::once(NOTE).chain(no_discards) {
-            let note = Note { job: Some(job.name.clone()), text: note.to_owned(), result: Some(job.number) };
+            let note = Note::of_result(&job.name, job.number, note);
             // Clones have one name.
             if !run.notes.contains(&note) {
                 run.notes.push(note);
@@ -213,7 +207,7 @@ impl<'a> TerseFields<'a> {
             job.quotes.extend(quotes);
         }
         if self.layout.is_unified() {
-            run.notes.push(Note { job: Some(job.name.clone()), text: fio::mixed_note(None), result: Some(job.number) });
+            run.notes.push(Note::of_result(&job.name, job.number, fio::mixed_note(None)));
         } else if self.layout.printed > self.layout.kinds {
             // The kinds above, as one.
             self.direction(DataKind::Read)?;
@@ -231,7 +225,7 @@ impl<'a> TerseFields<'a> {
         let runtimes_ns = result.kinds().map(|(_, kind)| kind.runtime_ns);
         let wall_ns = if reads_back { runtimes_ns.sum() } else { runtimes_ns.max().unwrap_or(0) };
         if reads_back {
-            run.notes.push(Note { job: Some(job.name.clone()), text: READS_BACK.to_owned(), result: Some(job.number) });
+            run.notes.push(Note::of_result(&job.name, job.number, READS_BACK));
         }
         (result.runtime_ns, result.workers) = (wall_ns, 1);
         let depth = fio::Depth::of(&depths, result, None);

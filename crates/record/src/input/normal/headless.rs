@@ -85,12 +85,12 @@ pub(in crate::input) fn read(text: &InputText) -> Result<Run, Problem> {
         block.estimate_workers();
     }
     let note = "these figures stand without the names, the options and the number of the jobs that they belong to";
-    let mut notes = vec![Note { text: note.to_owned(), ..Note::default() }];
+    let mut notes = vec![Note::of_run(note)];
     for (number, block) in (0_u32..).zip(&blocks) {
         let workers = block.result.workers;
         if block.workers == ResultWorkers::Estimated && workers > 1 {
             let text = format!("{workers} jobs are estimated, by their samples or the share of each (`per=`)");
-            notes.push(Note { job: Some(block.result.name.clone()), text, result: Some(number) });
+            notes.push(Note::of_result(&block.result.name, number, text));
         }
     }
     NormalReader { blocks, notes, ..NormalReader::default() }.run(text)
