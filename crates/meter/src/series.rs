@@ -1,6 +1,7 @@
 //! Counts per interval, in bounded memory. Intervals begin short and double until they are a second long, so that the
 //! length of the run need not be known.
 
+use serde::{Deserialize, Serialize};
 use units::Nanos;
 
 /// Maximum number of intervals. Beyond it, adjacent intervals are merged and the width doubles.
@@ -38,26 +39,27 @@ impl IntervalWidths {
     }
 }
 
-/// Counts of one interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Counts of one interval, each for reads, writes and trims.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interval {
-    /// Operations completed: reads, writes, trims.
+    /// Completed operations.
     pub ios: [u64; 3],
-    /// Bytes transferred: reads, writes, trims.
+    /// Transferred bytes.
     pub bytes: [u64; 3],
     /// Sum of service times in nanoseconds.
     pub service_ns: u64,
-    /// The longest service time in nanoseconds.
+    /// Maximum service time in nanoseconds.
     pub service_ns_max: u64,
 }
 
 impl Interval {
-    fn join(&mut self, other: &Self) {
+    /// Adds the counts of another interval.
+    pub fn join(&mut self, other: &Self) {
         for kind in 0..3 {
-            self.ios[kind] += other.ios[kind];
-            self.bytes[kind] += other.bytes[kind];
+            self.ios[kind] = self.ios[kind].saturating_add(other.ios[kind]);
+            self.bytes[kind] = self.bytes[kind].saturating_add(other.bytes[kind]);
         }
-        self.service_ns += other.service_ns;
+        self.service_ns = self.service_ns.saturating_add(other.service_ns);
         self.service_ns_max = self.service_ns_max.max(other.service_ns_max);
     }
 }

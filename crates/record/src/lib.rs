@@ -68,10 +68,8 @@ pub use job_result::{KnownLatency, KnownTransfers};
 pub use job_result::{Unchecked, Verified};
 pub use latency::{LatencyShares, Shares};
 pub use latency::{LatencyStats, Percentile};
-pub use measured::{
-    CpuUseRecord, DirectionResult, IntervalRecord, Measured, PriorityLatency, SampleRecord, SeriesRecord,
-};
-pub use meter::TrimmedBlockCounts;
+pub use measured::{CpuUseRecord, DirectionResult, Measured, PriorityLatency, SampleRecord, SeriesRecord};
+pub use meter::{Interval as IntervalRecord, TrimmedBlockCounts};
 pub use model::{ModelRecord, ModelledVolume, StageWait};
 pub use printable::printable;
 pub use quote::{Quote, Quoted};

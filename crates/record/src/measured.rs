@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::{DataKind, LatencyBlock, LatencyShares, LatencyStats, Shares};
-use meter::TrimmedBlockCounts;
+use meter::{Interval as IntervalRecord, TrimmedBlockCounts};
 
 /// Everything measured for one job, or for several that report together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -393,7 +393,12 @@ impl SeriesRecord {
             return Cow::Borrowed(self);
         }
         let each = self.pace_ns.div_ceil(self.width_ns);
-        let joined = |part: &[IntervalRecord]| part.iter().skip(1).fold(part[0], IntervalRecord::joined);
+        let joined = |part: &[IntervalRecord]| {
+            part[1..].iter().fold(part[0], |mut sum, next| {
+                sum.join(next);
+                sum
+            })
+        };
         let intervals = self.intervals.chunks(each as usize).map(joined).collect();
         Cow::Owned(Self { width_ns: self.width_ns.saturating_mul(each), pace_ns: 0, intervals })
     }
@@ -443,32 +448,6 @@ const fn is_zero(pace_ns: &u64) -> bool {
 
 fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
-}
-
-/// Counts of one interval, each for reads, writes and trims.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IntervalRecord {
-    /// Completed operations.
-    pub ios: [u64; 3],
-    /// Transferred bytes.
-    pub bytes: [u64; 3],
-    /// Sum of service times in nanoseconds.
-    pub service_ns: u64,
-    /// Maximum service time in nanoseconds.
-    pub service_ns_max: u64,
-}
-
-impl IntervalRecord {
-    /// Combines the interval with the next one.
-    #[must_use]
-    fn joined(self, next: &Self) -> Self {
-        Self {
-            ios: std::array::from_fn(|kind| self.ios[kind].saturating_add(next.ios[kind])),
-            bytes: std::array::from_fn(|kind| self.bytes[kind].saturating_add(next.bytes[kind])),
-            service_ns: self.service_ns.saturating_add(next.service_ns),
-            service_ns_max: self.service_ns_max.max(next.service_ns_max),
-        }
-    }
 }
 
 impl From<&meter::Summary> for Measured {
@@ -546,14 +525,7 @@ impl From<units::CpuUse> for CpuUseRecord {
 
 impl From<&meter::Series> for SeriesRecord {
     fn from(series: &meter::Series) -> Self {
-        let interval = |interval: &meter::Interval| IntervalRecord {
-            ios: interval.ios,
-            bytes: interval.bytes,
-            service_ns: interval.service_ns,
-            service_ns_max: interval.service_ns_max,
-        };
         let (width_ns, pace_ns) = (series.width().get(), series.pace().get());
-        let intervals = series.intervals().iter().map(interval).collect();
-        Self { width_ns, pace_ns: if pace_ns > width_ns { pace_ns } else { 0 }, intervals }
+        Self { width_ns, pace_ns: if pace_ns > width_ns { pace_ns } else { 0 }, intervals: series.intervals().to_vec() }
     }
 }

@@ -1,14 +1,11 @@
 //! Restores the statistics of a record, so that results of several hosts merge as those of several workers do. The same
 //! code merges what arrives by MPI and what lies in files.
 
-use meter::{
-    Block, Blocks, DepthMap, DirectionSummary, Histogram, Interval, Latency, Moments, Samples, Series, Summary,
-};
+use meter::{Block, Blocks, DepthMap, DirectionSummary, Histogram, Latency, Moments, Samples, Series, Summary};
 use units::{CpuUse, Nanos};
 
 use crate::{
-    CpuUseRecord, DataKind, DirectionResult, IntervalRecord, LatencyBlock, LatencyStats, Measured, SampleRecord,
-    SeriesRecord,
+    CpuUseRecord, DataKind, DirectionResult, LatencyBlock, LatencyStats, Measured, SampleRecord, SeriesRecord,
 };
 
 /// Counts, buckets and extremes are restored exactly, sums and deviations to the digits of a double.
@@ -79,14 +76,7 @@ impl From<CpuUseRecord> for CpuUse {
 
 impl From<&SeriesRecord> for Series {
     fn from(record: &SeriesRecord) -> Self {
-        let interval = |&IntervalRecord { ios, bytes, service_ns, service_ns_max }: &IntervalRecord| Interval {
-            ios,
-            bytes,
-            service_ns,
-            service_ns_max,
-        };
-        let intervals = record.intervals.iter().map(interval).collect();
-        Self::restored(Nanos::new(record.width_ns), Nanos::new(record.pace_ns), intervals)
+        Self::restored(Nanos::new(record.width_ns), Nanos::new(record.pace_ns), record.intervals.clone())
     }
 }
 

@@ -286,8 +286,9 @@ impl Note {
     }
 }
 
-/// Counters of a device during the run.
+/// Counters of a device during the run. fio's documents have the same names, without units.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct DiskUse {
     /// Name, as in `/sys/block`.
     pub name: String,
@@ -304,12 +305,16 @@ pub struct DiskUse {
     /// Writes merged with adjacent ones.
     pub write_merges: u64,
     /// Total time of reads in milliseconds.
+    #[serde(alias = "read_ticks")]
     pub read_ticks_ms: u64,
     /// Total time of writes in milliseconds.
+    #[serde(alias = "write_ticks")]
     pub write_ticks_ms: u64,
     /// Milliseconds weighted by the number of requests in flight.
+    #[serde(alias = "in_queue")]
     pub in_queue_ms: u64,
     /// Percentage of time with at least one request in flight.
+    #[serde(alias = "util")]
     pub util_percent: f64,
 }
 

@@ -7,6 +7,8 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
+use crate::DiskUse;
+
 /// Returns the number of a class, and whether it is the last one: `>=64`, which may follow `64`.
 fn class(key: &str) -> Option<(f64, bool)> {
     let number = key.strip_prefix(">=");
@@ -238,17 +240,8 @@ impl FioFigures {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct FioDiskUtil {
-    pub(super) name: String,
-    pub(super) read_ios: u64,
-    pub(super) write_ios: u64,
-    pub(super) read_sectors: u64,
-    pub(super) write_sectors: u64,
-    pub(super) read_merges: u64,
-    pub(super) write_merges: u64,
-    pub(super) read_ticks: u64,
-    pub(super) write_ticks: u64,
-    pub(super) in_queue: u64,
-    pub(super) util: f64,
+    #[serde(flatten)]
+    pub(super) disk: DiskUse,
     /// Host of the server, in a client's output.
     pub(super) hostname: Option<String>,
     /// Port of the server.

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::document::{FioDiskUtil, FioDocument, FioFigures, FioPairs, FioSteady, JobEntry, Transfers};
+use super::document::{FioDocument, FioFigures, FioPairs, FioSteady, JobEntry, Transfers};
 use super::servers::{self, FioServers};
 use crate::{
-    CpuUseRecord, DataKind, Declared, DeclaredSizes, DepthSearchRecord, DirectionResult, DiskUse, EstimatedLoad,
-    JobResult, KeptLatencies, LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA,
-    SampleRecord, Shares, SteadyRecord, Tool, UnifiedReport,
+    CpuUseRecord, DataKind, Declared, DeclaredSizes, DepthSearchRecord, DirectionResult, EstimatedLoad, JobResult,
+    KeptLatencies, LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA, SampleRecord,
+    Shares, SteadyRecord, Tool, UnifiedReport,
 };
 use units::PerKind;
 
@@ -87,7 +87,7 @@ fn run(document: FioDocument) -> Run {
         utc_offset_s: utc_offset_s(&document.time, document.timestamp),
         asked: asked(&jobs),
         jobs,
-        disks: document.disk_util.iter().map(|one| disk(one, &servers)).collect(),
+        disks: document.disk_util.into_iter().map(|one| servers.disk(one)).collect(),
         notes,
         globals: redacted(globals),
         ..Run::default()
@@ -704,22 +704,6 @@ fn latency((figures, unit_ns): (&FioFigures, u64), operations: u64) -> LatencySt
         stddev_ns: figures.stddev * unit_ns as f64,
         buckets: figures.bins.0.iter().filter_map(bucket).collect(),
         quoted: figures.percentile.0.iter().filter_map(quoted).collect(),
-    }
-}
-
-fn disk(disk: &FioDiskUtil, servers: &FioServers) -> DiskUse {
-    DiskUse {
-        name: servers.disk_name(disk),
-        read_ios: disk.read_ios,
-        write_ios: disk.write_ios,
-        read_sectors: disk.read_sectors,
-        write_sectors: disk.write_sectors,
-        read_merges: disk.read_merges,
-        write_merges: disk.write_merges,
-        read_ticks_ms: disk.read_ticks,
-        write_ticks_ms: disk.write_ticks,
-        in_queue_ms: disk.in_queue,
-        util_percent: disk.util,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::document::{FioDiskUtil, JobEntry};
-use crate::Note;
+use crate::{DiskUse, Note};
 
 /// Name of the total over all servers of a client.
 pub const ALL_CLIENTS: &str = "All clients";
@@ -49,12 +49,13 @@ impl FioServers {
         }
     }
 
-    /// Returns the name of a device, after that of its server.
-    pub(super) fn disk_name(&self, disk: &FioDiskUtil) -> String {
-        match &disk.hostname {
-            Some(host) => format!("{}:{}", self.name(host, disk.port, None), disk.name),
-            None => disk.name.clone(),
+    /// Returns the counters of a device, with its name after that of its server.
+    pub(super) fn disk(&self, util: FioDiskUtil) -> DiskUse {
+        let mut disk = util.disk;
+        if let Some(host) = util.hostname {
+            disk.name = format!("{}:{}", self.name(&host, util.port, None), disk.name);
         }
+        disk
     }
 
     /// Names a server by its host and, if several ran there, by port or rank.

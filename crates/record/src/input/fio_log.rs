@@ -9,8 +9,8 @@ use units::{Nanos, Problem};
 use super::Input;
 use super::stated::{StatedLoad, input, result};
 use super::text::InputText;
-use crate::measured::{IntervalRecord, SeriesRecord};
 use crate::{DataKind, DirectionResult, LatencyStats};
+use crate::{IntervalRecord, SeriesRecord};
 
 const MS: u64 = 1_000_000;
 
