@@ -14,25 +14,28 @@ use units::PerKind;
 /// Completes the jobs of a run by options found on some lines of its text.
 pub(super) fn add_options(text: &InputText, lines: Range<usize>, mut run: Run) -> Run {
     let found = find(text, lines);
-    let mut rates = Vec::new();
     let asked = run.asked.iter_mut().map(|asked| (&asked.name, &mut asked.declared));
     let jobs = run.jobs.iter_mut().map(|job| (&job.name, &mut job.declared));
     for (name, declared) in asked.chain(jobs).filter(|(_, declared)| declared.header_only) {
-        if let Some(direct) = direct_of(&found, name) {
+        let value = |option| value_of(&found, name, option);
+        // fio's default, false, applies only to a job that exists.
+        let direct =
+            values(&found, name, direct).map(|(direct, is_whole)| (direct.or(is_whole.then_some(false)), true));
+        if let Some(direct) = agreed(direct) {
             (declared.direct, declared.direct_told) = (direct, true);
         }
-        let is_final = FINAL_SYNCS.iter().any(|option| value_of(&found, name, option).is_some_and(is_on));
-        declared.only_final_syncs = is_final && !declared.syncs && !syncs_of(&found, name);
-        declared.syncs |= is_final || syncs_of(&found, name);
-        let thinktime = value_of(&found, name, "thinktime").and_then(fio::parse_microseconds);
-        declared.thinktime_ns = thinktime.unwrap_or(declared.thinktime_ns);
-        let blocks = value_of(&found, name, "thinktime_blocks").and_then(|blocks| blocks.parse().ok());
+        let is_final = FINAL_SYNCS.iter().any(|option| value(option).is_some_and(is_on));
+        let is_periodic = syncs_of(&found, name);
+        declared.only_final_syncs = is_final && !declared.syncs && !is_periodic;
+        declared.syncs |= is_final || is_periodic;
+        declared.thinktime_ns = value("thinktime").and_then(fio::parse_microseconds).unwrap_or(declared.thinktime_ns);
+        let blocks = value("thinktime_blocks").and_then(|blocks| blocks.parse().ok());
         declared.thinktime_blocks = blocks.filter(|blocks| *blocks > 1).or(declared.thinktime_blocks);
-        rates.push((name.clone(), rate_of(&found, name)));
     }
-    for job in &mut run.jobs {
-        let rate = rates.iter().find(|(name, _)| *name == job.name).and_then(|(_, rate)| *rate);
-        let Some(rate) = rate.filter(|_| !job.declared.is_paced()) else { continue };
+    for job in run.jobs.iter_mut().filter(|job| job.declared.header_only && !job.declared.is_paced()) {
+        let Some((options, own)) = named(&found, &job.name) else { continue };
+        let Some(rate) = last(own, &["rate_iops"]).or_else(|| last(&options.global, &["rate_iops"])) else { continue };
+        let rate = fio::per_kind(Some(rate), fio::parse_size);
         let of_used = |kind: DataKind| {
             rate.get(kind).filter(|_| job.result.kind(kind).ios > 0).map(|rate| rate * u64::from(job.workers.max(1)))
         };
@@ -46,145 +49,107 @@ pub(super) fn add_options(text: &InputText, lines: Range<usize>, mut run: Run) -
 const FINAL_SYNCS: [&str; 4] = ["end_fsync", "fsync_on_close", "end_syncfs", "sync"];
 
 /// Other options that are read.
-const OTHERS: [&str; 2] = ["thinktime", "thinktime_blocks"];
+const OTHERS: [&str; 7] = ["direct", "buffered", "fsync", "fdatasync", "rate_iops", "thinktime", "thinktime_blocks"];
+
+fn is_read(option: &str) -> bool {
+    FINAL_SYNCS.contains(&option) || OTHERS.contains(&option)
+}
 
 fn is_on(value: &str) -> bool {
     !matches!(value, "0" | "none" | "false" | "no")
 }
 
-/// Returns the value of an option in the last options that name the job or, if none does, the one that all options agree
-/// on.
+/// Options of a job, or of all jobs, as they were set: name and value, which is empty if there is none.
+type OptionValues = [(String, String)];
+
+/// Returns the last value of some options.
+fn last<'a>(own: &'a OptionValues, options: &[&str]) -> Option<&'a str> {
+    own.iter().rev().find(|(name, _)| options.contains(&name.as_str())).map(|(_, value)| value.as_str())
+}
+
+/// Returns the value of an option that a job has, 1 if none is written.
 fn value_of<'a>(found: &'a [CommandOptions], name: &str, option: &str) -> Option<&'a str> {
-    let named = found.iter().rev().find(|options| options.jobs.iter().any(|job| job.name == name));
-    if let Some(options) = named {
-        let job = options.jobs.iter().find(|job| job.name == name)?;
-        return last(&job.others, option).or_else(|| last(&options.others, option));
-    }
-    let mut all = found.iter().flat_map(|options| {
-        let of_all = last(&options.others, option);
-        let jobs = options.jobs.iter().map(move |job| last(&job.others, option).or(of_all));
-        jobs.chain(options.jobs.is_empty().then_some(of_all))
-    });
-    let first = all.next()??;
-    all.all(|value| value == Some(first)).then_some(first)
+    let value = |own| last(own, &[option]).map(|value| if value.is_empty() { "1" } else { value });
+    agreed(values(found, name, value))
 }
 
-fn last<'a>(others: &'a [(String, String)], option: &str) -> Option<&'a str> {
-    others.iter().rev().find(|(name, _)| name == option).map(|(_, value)| value.as_str())
+fn direct(own: &OptionValues) -> Option<bool> {
+    own.iter().rev().find_map(|(name, value)| {
+        let is_set = match value.as_str() {
+            "" | "1" | "true" | "yes" => true,
+            "0" | "false" | "no" => false,
+            _ => return None,
+        };
+        matches!(name.as_str(), "direct" | "buffered").then_some(is_set == (name == "direct"))
+    })
 }
 
-/// Returns `rate_iops` of the last options that name the job, if there are some.
-fn rate_of(found: &[CommandOptions], name: &str) -> Option<PerKind<Option<u64>>> {
-    let options = found.iter().rev().find(|options| options.jobs.iter().any(|job| job.name == name))?;
-    let job = options.jobs.iter().find(|job| job.name == name)?;
-    let text = job.rate_iops.as_deref().or(options.rate_iops.as_deref())?;
-    Some(fio::per_kind(Some(text), fio::parse_size))
-}
-
-/// Returns `direct` of the last options that name the job or, if none does, the value that all options agree on.
+/// Reports whether a job bypasses the page cache. fio's default, false, applies only to a job that exists.
 fn direct_of(found: &[CommandOptions], name: &str) -> Option<bool> {
-    let named = found.iter().rev().find(|options| options.jobs.iter().any(|job| job.name == name));
-    if let Some(options) = named {
-        return options.direct(name);
-    }
-    let mut all = found.iter().map(|options| options.direct(name));
-    let first = all.next()??;
-    all.all(|direct| direct == Some(first)).then_some(first)
+    agreed(values(found, name, direct).map(|(direct, is_whole)| (direct.or(is_whole.then_some(false)), is_whole)))
 }
 
-/// Reports whether the last options that name the job, or all options, have it sync what it writes.
+/// Reports whether a job syncs while it writes.
 fn syncs_of(found: &[CommandOptions], name: &str) -> bool {
-    let named = found.iter().rev().find(|options| options.jobs.iter().any(|job| job.name == name));
-    match named {
-        Some(options) => options.syncs || options.jobs.iter().any(|job| job.name == name && job.syncs),
-        None => {
-            !found.is_empty()
-                && found.iter().all(|options| {
-                    options.syncs || options.jobs.iter().all(|job| job.syncs) && !options.jobs.is_empty()
-                })
-        }
-    }
+    let is_count = |writes: &str| writes.parse::<u64>().is_ok_and(|writes| writes > 0);
+    agreed(values(found, name, |own| last(own, &["fsync", "fdatasync"]).map(is_count))) == Some(true)
+}
+
+/// Returns the last options that name a job, with its own.
+fn named<'a>(found: &'a [CommandOptions], name: &str) -> Option<(&'a CommandOptions, &'a OptionValues)> {
+    let own = |options: &'a CommandOptions| Some(options.jobs.iter().find(|(known, _)| known == name)?.1.as_slice());
+    found.iter().rev().find_map(|options| Some((options, own(options)?)))
+}
+
+/// Returns the values that a job may have by the last options that name it or, if none does, by those of all jobs. Each has
+/// whether all options are known of a job that may be this one.
+fn values<'a, T>(
+    found: &'a [CommandOptions],
+    name: &str,
+    of: impl Fn(&'a OptionValues) -> Option<T>,
+) -> impl Iterator<Item = (Option<T>, bool)> {
+    let named = named(found, name);
+    let others = if named.is_some() { &[] } else { found };
+    let jobs = others.iter().flat_map(|options| {
+        let jobs = options.jobs.iter().map(move |(_, own)| (options, own.as_slice(), false));
+        jobs.chain(options.jobs.is_empty().then_some((options, &[][..], true)))
+    });
+    let all = named.map(|(options, own)| (options, own, true)).into_iter().chain(jobs);
+    all.map(move |(options, own, is_this)| (of(own).or_else(|| of(&options.global)), is_this && !options.is_partial))
+}
+
+/// Returns the value on which all agree.
+fn agreed<T: PartialEq>(mut values: impl Iterator<Item = (Option<T>, bool)>) -> Option<T> {
+    let first = values.next()?.0?;
+    values.all(|(value, _)| value.as_ref() == Some(&first)).then_some(first)
 }
 
 /// Options of one command line or job file.
 #[derive(Debug, Default)]
 struct CommandOptions {
-    /// Value of `direct` for all jobs.
-    global: Option<bool>,
-    /// Whether all jobs sync what they write.
-    syncs: bool,
-    /// Rate of all jobs.
-    rate_iops: Option<String>,
-    /// Other options of all jobs, with their values.
-    others: Vec<(String, String)>,
-    jobs: Vec<CommandJob>,
+    /// Options of all jobs.
+    global: Vec<(String, String)>,
+    /// Names of jobs, with their own options.
+    jobs: Vec<(String, Vec<(String, String)>)>,
     /// Whether other options are in a job file that the command line names.
-    partial: bool,
+    is_partial: bool,
     /// Whether it is a section without options so far, which other text may resemble.
-    bare: bool,
-}
-
-#[derive(Debug)]
-struct CommandJob {
-    name: String,
-    direct: Option<bool>,
-    syncs: bool,
-    rate_iops: Option<String>,
-    others: Vec<(String, String)>,
+    is_bare: bool,
 }
 
 impl CommandOptions {
-    /// Reports whether a job bypasses the page cache. fio's default, false, applies only to a job that exists.
-    fn direct(&self, name: &str) -> Option<bool> {
-        let default = || (!self.partial).then_some(false);
-        if let Some(job) = self.jobs.iter().find(|job| job.name == name) {
-            return job.direct.or(self.global).or_else(default);
-        }
-        let mut values = self.jobs.iter().map(|job| job.direct.or(self.global));
-        let Some(first) = values.next() else { return self.global.or_else(default) };
-        values.all(|direct| direct == first).then_some(first).flatten()
-    }
-
     fn set(&mut self, option: &str, value: Option<&str>) {
-        if matches!(option, "fsync" | "fdatasync") {
-            let syncs = value.is_some_and(|value| value.trim().parse::<u64>().is_ok_and(|writes| writes > 0));
-            *self.jobs.last_mut().map_or(&mut self.syncs, |job| &mut job.syncs) = syncs;
-            return;
-        }
-        if option == "rate_iops" {
-            *self.jobs.last_mut().map_or(&mut self.rate_iops, |job| &mut job.rate_iops) = value.map(str::to_owned);
-            return;
-        }
-        if is_other(option) {
-            let value = value.map(str::trim).filter(|value| !value.is_empty()).unwrap_or("1");
-            let others = self.jobs.last_mut().map_or(&mut self.others, |job| &mut job.others);
-            others.push((option.to_owned(), value.to_owned()));
-            return;
-        }
-        let to = self.jobs.last_mut().map_or(&mut self.global, |job| &mut job.direct);
-        let switch = match value.map(str::trim) {
-            None | Some("" | "1" | "true" | "yes") => true,
-            Some("0" | "false" | "no") => false,
-            Some(_) => return,
-        };
-        match option {
-            "direct" => *to = Some(switch),
-            "buffered" => *to = Some(!switch),
-            _ => {}
+        if is_read(option) {
+            let own = self.jobs.last_mut().map_or(&mut self.global, |(_, own)| own);
+            own.push((option.to_owned(), value.unwrap_or_default().trim().to_owned()));
         }
     }
 
     fn begin_job(&mut self, name: &str) {
         if name != "global" {
-            let job =
-                CommandJob { name: name.to_owned(), direct: None, syncs: false, rate_iops: None, others: Vec::new() };
-            self.jobs.push(job);
+            self.jobs.push((name.to_owned(), Vec::new()));
         }
     }
-}
-
-fn is_other(option: &str) -> bool {
-    FINAL_SYNCS.contains(&option) || OTHERS.contains(&option)
 }
 
 /// Reports whether a line has the rates of a kind, of a result whose first line may be missing.
@@ -209,7 +174,7 @@ fn find(text: &InputText, lines: Range<usize>) -> Vec<CommandOptions> {
             found.push(options);
         } else if let Some(name) = heading(&line) {
             if !section {
-                found.push(CommandOptions { bare: true, ..CommandOptions::default() });
+                found.push(CommandOptions { is_bare: true, ..CommandOptions::default() });
             }
             section = true;
             if let Some(options) = found.last_mut() {
@@ -221,11 +186,11 @@ fn find(text: &InputText, lines: Range<usize>) -> Vec<CommandOptions> {
         index = next;
     }
     found.truncate(above);
-    found.retain(|options| !options.bare);
+    found.retain(|options| !options.is_bare);
     // A job file in the text also replaces the one that a command line names.
-    let file = |options: &CommandOptions| !options.partial && !options.jobs.is_empty();
+    let file = |options: &CommandOptions| !options.is_partial && !options.jobs.is_empty();
     if found.iter().any(file) {
-        found.retain(|options| !options.partial || options.global.is_some());
+        found.retain(|options| !options.is_partial || direct(&options.global).is_some());
     }
     found
 }
@@ -270,7 +235,7 @@ fn from_words(words: &[String]) -> Option<CommandOptions> {
         at += 1;
         let Some(option) = word.strip_prefix('-').map(|rest| rest.trim_start_matches('-')) else {
             let file = [".fio", ".ini", ".job", ".jobs", ".cfg", ".conf"].iter().any(|end| word.ends_with(end));
-            options.partial |= file;
+            options.is_partial |= file;
             known |= file;
             continue;
         };
@@ -280,8 +245,7 @@ fn from_words(words: &[String]) -> Option<CommandOptions> {
         };
         known |= value.is_some();
         // Some values may follow a space.
-        let takes_value = matches!(option, "name" | "direct" | "buffered" | "fsync" | "fdatasync" | "rate_iops");
-        if value.is_none() && (takes_value || is_other(option)) {
+        if value.is_none() && (option == "name" || is_read(option)) {
             value = words.get(at).filter(|word| !word.starts_with('-')).map(String::as_str);
             at += usize::from(value.is_some());
             known = true;
@@ -312,7 +276,7 @@ fn entry(options: &mut CommandOptions, line: &str) -> bool {
     };
     let is_key = key.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
     if is_key {
-        options.bare &= value.is_none();
+        options.is_bare &= value.is_none();
         options.set(key, value.map(|value| value.split([' ', '\t', '#', ';']).next().unwrap_or(value)));
     }
     is_key
