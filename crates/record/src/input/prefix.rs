@@ -1,15 +1,8 @@
 //! Removes prefixes that logs, web pages, quotations or comments add to each line of an output.
 
-/// A line prefix in which any number matches a number, and any whitespace matches whitespace.
-#[derive(Debug)]
-pub(super) struct Prefix(Vec<PrefixPiece>);
+use std::sync::LazyLock;
 
-#[derive(Debug, PartialEq, Eq)]
-enum PrefixPiece {
-    Number,
-    Blanks,
-    Sign(char),
-}
+use regex_lite::Regex;
 
 /// Starts of fio's lines, after the minimum indentation below.
 const BEGINNINGS: [&str; 6] = [
@@ -26,29 +19,25 @@ const BLANKS: &str = "    ";
 const KEYS: [&str; 3] = ["\"fio version\"", "\"sysstat\"", "\"schema\""];
 const HEADS: [(&str, &str); 4] = [("avg-cpu:", "%user"), ("Device", "r/s"), ("Device", "tps"), ("Device", "%util")];
 
+/// The prefix before a line whose own start is known. In other lines, any number may stand for a number, and any blanks for
+/// blanks.
+#[derive(Debug)]
+pub(super) struct Prefix(Regex);
+
 impl Prefix {
     /// Finds the prefix of the first line whose own start is known.
     pub(super) fn of(lines: &[String]) -> Option<Self> {
+        static VARIABLE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[0-9]+|\s+").ok());
         let (line, at) = lines.iter().find_map(|line| Some((line, start(line)?)))?;
         let prefix = line[..at].trim_end();
-        (!prefix.trim_start().is_empty()).then(|| Self(pieces(prefix)))
+        let class = |found: &regex_lite::Captures<'_>| if found[0].trim().is_empty() { r"\s+" } else { "[0-9]+" };
+        let pattern = VARIABLE.as_ref()?.replace_all(&regex_lite::escape(prefix), class).into_owned();
+        Regex::new(&format!("^{pattern}")).ok().filter(|_| !prefix.trim_start().is_empty()).map(Self)
     }
 
     /// Strips the prefix from a line that has it.
     pub(super) fn strip<'a>(&self, line: &'a str) -> &'a str {
-        let mut rest = line;
-        for piece in &self.0 {
-            let behind = match piece {
-                PrefixPiece::Number => rest.trim_start_matches(|c: char| c.is_ascii_digit()),
-                PrefixPiece::Blanks => rest.trim_start(),
-                PrefixPiece::Sign(sign) => rest.strip_prefix(*sign).unwrap_or(rest),
-            };
-            if behind.len() == rest.len() {
-                return line;
-            }
-            rest = behind;
-        }
-        rest
+        self.0.find(line).map_or(line, |prefix| &line[prefix.end()..])
     }
 }
 
@@ -75,45 +64,44 @@ fn start(line: &str) -> Option<usize> {
     line[..at].ends_with(BLANKS).then_some(at)
 }
 
-fn pieces(prefix: &str) -> Vec<PrefixPiece> {
-    let mut pieces: Vec<PrefixPiece> = Vec::new();
-    for sign in prefix.chars() {
-        let piece = match sign {
-            _ if sign.is_ascii_digit() => PrefixPiece::Number,
-            _ if sign.is_whitespace() => PrefixPiece::Blanks,
-            sign => PrefixPiece::Sign(sign),
-        };
-        if matches!(piece, PrefixPiece::Sign(_)) || pieces.last() != Some(&piece) {
-            pieces.push(piece);
-        }
-    }
-    pieces
+/// What logs, containers and quotations put before each line, whatever the format behind it.
+struct LineMark {
+    /// The mark in its first group, and a name that is alike on all lines in its second one.
+    pattern: Regex,
+    is_quotation: bool,
 }
 
-/// What logs, containers and quotations put before each line, whatever the format behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LineMark {
-    /// `> `
-    Quotation,
-    /// `2024-05-01T12:00:00.123Z `, also with a blank for the `T`.
-    Time,
-    /// `May  1 12:00:00 host program[123]: `
-    Syslog,
-    /// `host program[123]: `, behind a time.
-    Program,
-    /// `[pod/bench/fio] `, alike on all lines apart from numbers.
-    Brackets,
-    /// `bench-1  | `, alike on all lines.
-    Container,
-    /// `node1: `, alike on all lines.
-    Host,
-}
+/// Patterns of these marks.
+const MARKS: [&str; 7] = [
+    // `> `
+    "^(>)(?:[> \t]|$)",
+    // `2024-05-01T12:00:00.123Z `, also with a blank for the `T`.
+    r"^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-][\d:]*)?)(?:[ \t]|$)",
+    // `May  1 12:00:00 host program[123]: `
+    concat!(
+        r"^((?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\s*\d{1,2} \d\d:\d\d:\d\d(?:[.,]\d+)?",
+        r" [\w./()@-]+ [\w./()@-]+(?:\[\d*\])?:)"
+    ),
+    // `host program[123]: `, behind a time.
+    r"^([\w./()@-]+ [\w./()@-]+\[\d+\]:)",
+    // `[pod/bench/fio] `
+    r#"^(\[([^\]\["=,]*[^\]\["=,\s][^\]\["=,]*)\])(?:[ \t]|$)"#,
+    // `bench-1  | `
+    r"^(([\w.-]+)\s*\|)",
+    // `node1: `
+    r"^(([\w.-]+):)(?:[ \t]|$)",
+];
+
+static LINE_MARKS: LazyLock<Vec<LineMark>> = LazyLock::new(|| {
+    let mark = |(at, pattern)| Some(LineMark { pattern: Regex::new(pattern).ok()?, is_quotation: at == 0 });
+    MARKS.into_iter().enumerate().filter_map(mark).collect()
+});
 
 /// Removes what stands before nearly all lines.
 pub(super) fn remove_marks(lines: &mut [String]) {
     const NESTED: usize = 4;
     for _ in 0..NESTED {
-        let Some((mark, name)) = LineMark::ALL.into_iter().find_map(|mark| Some((mark, mark.common(lines)?))) else {
+        let Some((mark, name)) = LINE_MARKS.iter().find_map(|mark| Some((mark, mark.common(lines)?))) else {
             return;
         };
         for line in lines.iter_mut() {
@@ -138,123 +126,39 @@ fn alike(name: &str) -> String {
 }
 
 impl LineMark {
-    const ALL: [Self; 7] =
-        [Self::Quotation, Self::Time, Self::Syslog, Self::Program, Self::Brackets, Self::Container, Self::Host];
-
     /// Returns the name in this mark, empty if it has none, where nearly all lines have the mark.
-    fn common(self, lines: &[String]) -> Option<String> {
-        /// Fewer lines may begin alike by themselves.
-        const LEAST: usize = 3;
+    fn common(&self, lines: &[String]) -> Option<String> {
         let written = || lines.iter().filter(|line| !line.trim().is_empty());
-        let mut marked = written().filter_map(|line| Some(alike(self.end_of(line)?.1)));
-        let name = marked.next()?;
-        let (with, all) = (1 + marked.filter(|other| *other == name).count(), written().count());
-        // Answers stand between quotations.
-        let share = if self == Self::Quotation { all / 2 } else { all - all / 10 };
-        let least = if self == Self::Quotation { 1 } else { LEAST };
-        (with >= least.max(share)).then_some(name)
-    }
-
-    /// Returns where a line goes on behind the mark, and the name in it.
-    fn end_of(self, line: &str) -> Option<(usize, &str)> {
-        let blank = |at: usize| at + usize::from(line[at..].starts_with(' '));
-        let ends = |at: usize| line[at..].is_empty() || line[at..].starts_with([' ', '\t']);
-        match self {
-            Self::Quotation => {
-                let behind = line.strip_prefix('>')?;
-                (behind.is_empty() || behind.starts_with([' ', '\t', '>'])).then(|| (blank(1), ""))
+        let all = written().count();
+        // Answers stand between quotations, and a few lines may begin alike by themselves.
+        let least = if self.is_quotation { (all / 2).max(1) } else { (all - all / 10).max(3) };
+        let (mut name, mut with, mut without) = (None, 0, 0);
+        for line in written() {
+            let of_line = self.end_of(line).map(|(_, name)| alike(name));
+            match of_line.filter(|of_line| name.get_or_insert_with(|| of_line.clone()) == of_line) {
+                Some(_) => with += 1,
+                None => without += 1,
             }
-            Self::Time => {
-                let at = time_length(line).filter(|&at| ends(at))?;
-                Some((blank(at), ""))
-            }
-            Self::Syslog => {
-                const MONTHS: &str = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
-                let rest = line.get(..3).filter(|month| MONTHS.split(' ').any(|known| known == *month))?;
-                let rest = line[rest.len()..].trim_start();
-                let (day, rest) = rest.split_once(' ')?;
-                let clock = clock_length(rest).filter(|_| day.len() <= 2 && is_number(day))?;
-                let at = line.len() - rest.len() + clock;
-                let at = at + line[at..].strip_prefix(' ').map(|_| 1)?;
-                let (end, _) = program(&line[at..])?;
-                Some((blank(at + end), ""))
-            }
-            Self::Program => {
-                let (end, is_numbered) = program(line)?;
-                is_numbered.then(|| (blank(end), ""))
-            }
-            Self::Brackets => {
-                let (name, _) = line.strip_prefix('[')?.split_once(']')?;
-                let at = name.len() + 2;
-                (!name.trim().is_empty() && !name.contains(['[', '"', '=', ',']) && ends(at)).then(|| (blank(at), name))
-            }
-            Self::Container => {
-                let (name, _) = line.split_once('|')?;
-                let is_name = |name: &str| !name.is_empty() && name.chars().all(is_of_name);
-                is_name(name.trim_end()).then(|| (blank(name.len() + 1), name.trim_end()))
-            }
-            Self::Host => {
-                let (name, _) = line.split_once(':')?;
-                // Lines of fio's output, of which `grep` may have selected one kind.
-                const WORDS: &str = "read write trim mixed lat slat clat sync bw iops cpu submit complete issued latency READ WRITE TRIM";
-                let is_name = !name.is_empty() && name.chars().all(is_of_name) && !is_number(name);
-                let is_host = is_name && WORDS.split(' ').all(|word| word != name) && ends(name.len() + 1);
-                is_host.then(|| (blank(name.len() + 1), name))
+            if all - without < least {
+                return None;
             }
         }
+        name.filter(|_| with >= least)
     }
-}
 
-fn is_of_name(sign: char) -> bool {
-    sign.is_ascii_alphanumeric() || "-_.".contains(sign)
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Returns the length of `host program[123]:` at the start of a text, and whether the program has a number.
-fn program(text: &str) -> Option<(usize, bool)> {
-    let (host, rest) = text.split_once(' ')?;
-    let (name, _) = rest.split_once(':')?;
-    let (name, number) = name.strip_suffix(']').and_then(|name| name.split_once('[')).unwrap_or((name, ""));
-    let is_named = |name: &str| !name.is_empty() && name.chars().all(|sign| is_of_name(sign) || "/()@".contains(sign));
-    let is_program = is_named(host) && is_named(name) && (number.is_empty() || is_number(number));
-    let end = host.len() + 1 + rest.find(':')? + 1;
-    is_program.then_some((end, !number.is_empty()))
-}
-
-/// Returns the length of `12:00:00` at the start of a text, with its fraction.
-fn clock_length(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    let is_clock = [0, 1, 3, 4, 6, 7].into_iter().all(digit) && bytes[2] == b':' && bytes[5] == b':';
-    is_clock.then_some(())?;
-    let fraction = match bytes.get(8) {
-        Some(b'.' | b',') => text[9..].bytes().take_while(u8::is_ascii_digit).count(),
-        _ => 0,
-    };
-    Some(if fraction > 0 { 9 + fraction } else { 8 })
-}
-
-/// Returns the length of `2024-05-01T12:00:00.123Z` at the start of a text.
-fn time_length(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    let is_date = [0, 1, 2, 3, 5, 6, 8, 9].into_iter().all(digit)
-        && bytes[4] == b'-'
-        && bytes[7] == b'-'
-        && matches!(bytes.get(10), Some(b'T' | b' '));
-    is_date.then_some(())?;
-    let at = 11 + clock_length(&text[11..])?;
-    let zone = &text[at..];
-    Some(match zone.as_bytes().first() {
-        Some(b'Z') => at + 1,
-        Some(b'+' | b'-') => {
-            at + 1 + zone[1..].bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b':').count()
-        }
-        _ => at,
-    })
+    /// Returns where a line goes on behind the mark and a blank, and the name in it.
+    fn end_of<'a>(&self, line: &'a str) -> Option<(usize, &'a str)> {
+        /// Words that begin lines of fio's output, of which `grep` may have selected one kind.
+        const WORDS: &str =
+            "read write trim mixed lat slat clat sync bw iops cpu submit complete issued latency READ WRITE TRIM";
+        let found = self.pattern.captures(line)?;
+        let (mark, name) = (found.get(1)?, found.get(2).map_or("", |name| name.as_str()));
+        let is_own = mark.as_str().strip_suffix(':').is_some_and(|word| {
+            word.bytes().all(|byte| byte.is_ascii_digit()) || WORDS.split(' ').any(|known| known == word)
+        });
+        let end = mark.end() + usize::from(line[mark.end()..].starts_with(' '));
+        (!is_own).then_some((end, name))
+    }
 }
 
 #[cfg(test)]

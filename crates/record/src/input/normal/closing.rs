@@ -1,6 +1,8 @@
 //! Parser of the lines after the results: reporting groups and devices.
 
 use super::figures::{NormalLine, integer, percent, rate, runtime, size};
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 use units::Problem;
 
 use crate::input::text::{Printed, line_number};
@@ -116,22 +118,10 @@ pub(super) fn disk(line: NormalLine<'_>) -> Result<Option<(DiskUse, Vec<Quote>)>
 /// Parses the date at the end of a result's first line, `Sun Mar 29 15:54:16 2026`, as UTC into milliseconds since
 /// 1970.
 pub(super) fn ctime_ms(line: &str) -> Option<u64> {
-    let words: Vec<&str> = line.split_whitespace().rev().take(4).collect();
-    let [year, clock, day, month] = words[..] else { return None };
-    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let month = months.iter().position(|name| *name == month)? as u64 + 1;
-    let (year, day): (u64, u64) = (year.parse::<u16>().ok()?.into(), day.parse::<u8>().ok()?.into());
-    let mut parts = clock.split(':').map(|part| part.parse::<u8>().ok());
-    let mut part = || parts.next().flatten().map(u64::from);
-    let seconds = part()? * 3600 + part()? * 60 + part()?;
-    if year < 1970 {
-        return None;
-    }
-    // Years begin in March here, so that the leap day is their last day.
-    let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day.checked_sub(1)?;
-    // 719,468 days lie between 0000-03-01 and 1970-01-01.
-    Some((days.checked_sub(719_468)? * 86_400 + seconds) * 1000)
+    let mut words: Vec<&str> = line.split_whitespace().rev().take(4).collect();
+    words.reverse();
+    let date = DateTime::strptime("%b %d %H:%M:%S %Y", words.join(" ")).ok()?;
+    date.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond().try_into().ok()
 }
 
 #[cfg(test)]
