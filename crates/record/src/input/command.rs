@@ -18,10 +18,7 @@ pub(super) fn add_options(text: &InputText, lines: Range<usize>, mut run: Run) -
     let jobs = run.jobs.iter_mut().map(|job| (&job.name, &mut job.declared));
     for (name, declared) in asked.chain(jobs).filter(|(_, declared)| declared.header_only) {
         let value = |option| value_of(&found, name, option);
-        // fio's default, false, applies only to a job that exists.
-        let direct =
-            values(&found, name, direct).map(|(direct, is_whole)| (direct.or(is_whole.then_some(false)), true));
-        if let Some(direct) = agreed(direct) {
+        if let Some(direct) = direct_of(&found, name) {
             (declared.direct, declared.direct_told) = (direct, true);
         }
         let is_final = FINAL_SYNCS.iter().any(|option| value(option).is_some_and(is_on));
