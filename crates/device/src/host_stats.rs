@@ -7,8 +7,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use engine::files::{self, FileKind, Seen};
 use job::{EngineKind, NameAction, Plan};
-use probe::{Counters, Number, ProbedDisk};
-use record::{DiskUse, HostRecord, TargetFacts, TargetKind, Throttle};
+use probe::{Number, ProbedDisk};
+use record::{DiskCounters, DiskUse, HostRecord, TargetFacts, TargetKind, Throttle};
 use runner::{RunFacts, WorkerPlan};
 use workload::FilePlan;
 
@@ -84,7 +84,7 @@ impl FileEnvironment {
 struct WatchedDisk {
     name: String,
     number: Number,
-    before: Counters,
+    before: DiskCounters,
     since: Instant,
 }
 
@@ -264,20 +264,20 @@ fn target_kind(kind: FileKind, in_memory: bool) -> TargetKind {
 
 impl WatchedDisk {
     fn used(&self) -> Option<DiskUse> {
-        let used = probe::counters(root(), self.number)?.since(self.before);
-        let elapsed = self.since.elapsed().as_secs_f64().max(1e-3);
+        let used = probe::counters(root(), self.number)?.since(&self.before)?;
+        let elapsed_ms = self.since.elapsed().as_secs_f64().max(1e-3) * 1e3;
         Some(DiskUse {
             name: self.name.clone(),
-            read_ios: used.read_ios,
-            write_ios: used.write_ios,
-            read_sectors: used.read_sectors,
-            write_sectors: used.write_sectors,
-            read_merges: used.read_merges,
-            write_merges: used.write_merges,
-            read_ticks_ms: used.read_time.millis(),
-            write_ticks_ms: used.write_time.millis(),
-            in_queue_ms: used.queue_time.millis(),
-            util_percent: (used.busy_time.secs_f64() / elapsed * 100.0).min(100.0),
+            read_ios: used.read.requests,
+            write_ios: used.write.requests,
+            read_sectors: used.read.sectors,
+            write_sectors: used.write.sectors,
+            read_merges: used.read.merges,
+            write_merges: used.write.merges,
+            read_ticks_ms: used.read.wait_ms,
+            write_ticks_ms: used.write.wait_ms,
+            in_queue_ms: used.weighted_ms,
+            util_percent: (used.busy_ms as f64 / elapsed_ms * 100.0).min(100.0),
         })
     }
 }

@@ -41,8 +41,9 @@ impl Devices {
     /// Returns the completed requests of each device and, last, the pages that the host has written back. The latter is
     /// the only sign of progress of an `fsync` in a filesystem without a device, such as NFS.
     pub(crate) fn completed(&self) -> Vec<u64> {
-        let completed =
-            |number: &Number| probe::counters(root(), *number).map_or(0, |seen| seen.read_ios + seen.write_ios);
+        let completed = |number: &Number| {
+            probe::counters(root(), *number).map_or(0, |seen| seen.read.requests + seen.write.requests)
+        };
         self.numbers.iter().map(completed).chain([pages_written()]).collect()
     }
 }

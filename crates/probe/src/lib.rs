@@ -27,7 +27,7 @@ mod stack;
 pub use cpus::{allowed_cpus, cpu_pressure, governors, load, nodes, online_cpus};
 
 pub use device::{ProbedDevice, Relations, device, number_named, number_of, relations};
-pub use disk::{Counters, ProbedDisk, counters, disk, disk_under};
+pub use disk::{ProbedDisk, counters, disk, disk_under};
 pub use filesystem::{
     capacity_bytes, existing_ancestor, ext4_options, free_bytes, initialises_lazily, trims_regularly,
 };
