@@ -2,7 +2,7 @@
 
 use crate::hosts;
 use crate::{EvidenceSource, Observation};
-use record::{CpuUseRecord, DataKind, Declared, JobResult, Measured, Run, SeriesRecord, TargetKind};
+use record::{CpuUse, DataKind, Declared, JobResult, Measured, Run, SeriesRecord, TargetKind};
 use std::borrow::Cow;
 use units::requests_in_flight;
 
@@ -87,7 +87,7 @@ impl<'a> Facts<'a> {
     /// Returns twice the number of workers, of each rank if there are several, if the host has CPUs for them.
     /// Returns the fraction of a CPU that a worker used, if it was printed.
     pub(crate) fn cpu_share(self) -> Option<f64> {
-        let is_printed = self.result().cpu != CpuUseRecord::default();
+        let is_printed = self.result().cpu != CpuUse::default();
         is_printed.then(|| self.result().cpu_share())
     }
 

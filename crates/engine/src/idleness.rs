@@ -140,7 +140,7 @@ impl IdleThread {
 /// Returns the processor time of the calling thread.
 fn used_by_thread() -> Nanos {
     let used = cpu_use_of_thread();
-    used.user + used.system
+    Nanos::new(used.busy_ns())
 }
 
 /// Gives the calling thread the policy `SCHED_IDLE`: it runs only where no other thread wants to.

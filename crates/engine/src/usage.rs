@@ -38,11 +38,11 @@ fn of_other_thread(thread: u32) -> Option<CpuUse> {
     let fields: Vec<u64> =
         stat.rsplit_once(')')?.1.split_whitespace().skip(1).map(|field| field.parse().unwrap_or(0)).collect();
     let field = |number: usize| fields.get(number - 4).copied().unwrap_or(0);
-    let ticks = |count: u64| Nanos::from_millis(count.saturating_mul(10));
+    let ticks = |count: u64| Nanos::from_millis(count.saturating_mul(10)).get();
     let switches = status.lines().filter(|line| line.contains("voluntary_ctxt_switches:"));
     Some(CpuUse {
-        user: ticks(field(14)),
-        system: ticks(field(15)),
+        user_ns: ticks(field(14)),
+        system_ns: ticks(field(15)),
         context_switches: switches.filter_map(|line| line.rsplit('\t').next()?.parse::<u64>().ok()).sum(),
         major_faults: field(12),
         minor_faults: field(10),
@@ -56,10 +56,11 @@ pub(crate) fn cpu_use_of_thread() -> CpuUse {
     let mut used: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: `used` outlives the call, which cannot fail for the calling thread.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut used) };
-    let nanos = |time: libc::timeval| Nanos::from_secs(time.tv_sec as u64) + Nanos::from_micros(time.tv_usec as u64);
+    let ns =
+        |time: libc::timeval| (Nanos::from_secs(time.tv_sec as u64) + Nanos::from_micros(time.tv_usec as u64)).get();
     CpuUse {
-        user: nanos(used.ru_utime),
-        system: nanos(used.ru_stime),
+        user_ns: ns(used.ru_utime),
+        system_ns: ns(used.ru_stime),
         context_switches: (used.ru_nvcsw + used.ru_nivcsw) as u64,
         major_faults: used.ru_majflt as u64,
         minor_faults: used.ru_minflt as u64,
@@ -85,12 +86,12 @@ mod tests {
             let before = cpu_use_of_thread();
             let spun = std::thread::spawn(|| {
                 let before = cpu_use_of_thread();
-                while cpu_use_of_thread().since(before).user < SPUN {
+                while cpu_use_of_thread().since(before).user_ns < SPUN.get() {
                     std::hint::black_box((0..10_000).sum::<u64>());
                 }
             });
             spun.join().unwrap();
-            cpu_use_of_thread().since(before).user < SPUN
+            cpu_use_of_thread().since(before).user_ns < SPUN.get()
         };
         // A hypervisor may stop the caller for as long, and some kernels count that as its own use.
         assert!((0..5).any(is_not_of_caller));

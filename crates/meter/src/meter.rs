@@ -605,14 +605,14 @@ mod tests {
         use std::sync::atomic::{AtomicU64, Ordering};
 
         static USED: AtomicU64 = AtomicU64::new(50);
-        let read = || CpuUse { user: Nanos::new(USED.load(Ordering::Relaxed)), ..CpuUse::default() };
+        let read = || CpuUse { user_ns: USED.load(Ordering::Relaxed), ..CpuUse::default() };
         let mut meter = Meter::new(MeterOptions::default()).counting_cpu(read);
         meter.begin_ramp(Nanos::ZERO);
         USED.store(350, Ordering::Relaxed);
         meter.begin(Nanos::new(3_000));
         USED.store(450, Ordering::Relaxed);
-        assert_eq!(meter.summary(Nanos::new(4_000)).cpu.user, Nanos::new(100));
-        assert_eq!(meter.finished().cpu.user, Nanos::new(100));
+        assert_eq!(meter.summary(Nanos::new(4_000)).cpu.user_ns, 100);
+        assert_eq!(meter.finished().cpu.user_ns, 100);
     }
 
     #[test]

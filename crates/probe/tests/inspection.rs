@@ -8,7 +8,6 @@ use std::process::Command;
 use crate::loops::{Loop, skip};
 use crate::scratch::Scratch;
 use probe::{Occupant, SignatureClass};
-use units::Nanos;
 
 /// Creates a host with the disk `sda` (8:0), its partitions `sda1` and `sda2`, and `dm-0` (252:0) stacked on `sda2`.
 fn host(name: &str) -> Scratch {
@@ -90,11 +89,11 @@ fn counters_are_read_and_subtracted() {
     let scratch = host("counters");
     let root = scratch.path("");
     let before = probe::counters(&root, (8, 0)).unwrap();
-    assert_eq!((before.read_ios, before.read_sectors, before.write_merges), (10, 80, 2));
-    assert_eq!((before.busy_time, before.queue_time), (Nanos::from_millis(7), Nanos::from_millis(11)));
+    assert_eq!((before.read.requests, before.read.sectors, before.write.merges), (10, 80, 2));
+    assert_eq!((before.busy_ms, before.weighted_ms), (7, 11));
     fs::write(scratch.path("sys/devices/sda/stat"), "15 1 80 5 20 2 200 6 0 9 11").unwrap();
-    let grown = probe::counters(&root, (8, 0)).unwrap().since(before);
-    assert_eq!((grown.read_ios, grown.write_sectors, grown.busy_time), (5, 40, Nanos::from_millis(2)));
+    let grown = probe::counters(&root, (8, 0)).unwrap().since(&before).unwrap();
+    assert_eq!((grown.read.requests, grown.write.sectors, grown.busy_ms), (5, 40, 2));
     fs::write(scratch.path("sys/devices/sda/stat"), "15 1").unwrap();
     assert_eq!(probe::counters(&root, (8, 0)), None);
 }
@@ -124,7 +123,7 @@ fn the_disk_of_this_directory_has_counters() {
         return;
     };
     assert!(probe::relations(root, disk.number).is_some_and(|device| device.disk.is_none()));
-    assert!(probe::counters(root, disk.number).is_some_and(|counters| counters.read_ios > 0));
+    assert!(probe::counters(root, disk.number).is_some_and(|counters| counters.read.requests > 0));
 }
 
 #[test]

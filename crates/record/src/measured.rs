@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use units::CpuUse;
 
 use crate::{DataKind, LatencyBlock, LatencyShares, LatencyStats, Shares};
 use meter::{Interval as IntervalRecord, TrimmedBlockCounts};
@@ -31,7 +32,7 @@ pub struct Measured {
     /// Active time summed over workers, in nanoseconds.
     pub runtime_ns: u64,
     /// CPU usage.
-    pub cpu: CpuUseRecord,
+    pub cpu: CpuUse,
     /// Number of failed operations.
     pub errors: u64,
     /// Error number of the first failure; zero for none.
@@ -350,28 +351,6 @@ impl SampleRecord {
     }
 }
 
-/// CPU usage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CpuUseRecord {
-    /// Time in user mode, in nanoseconds.
-    pub user_ns: u64,
-    /// Time in the kernel, in nanoseconds.
-    pub system_ns: u64,
-    pub context_switches: u64,
-    /// Page faults that required I/O.
-    pub major_faults: u64,
-    /// Page faults that did not.
-    pub minor_faults: u64,
-}
-
-impl CpuUseRecord {
-    /// Returns the time in user mode and in the kernel, in nanoseconds.
-    #[must_use]
-    pub const fn busy_ns(&self) -> u64 {
-        self.user_ns.saturating_add(self.system_ns)
-    }
-}
-
 /// Counts of intervals of equal width, from the start of measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeriesRecord {
@@ -465,7 +444,7 @@ impl From<&meter::Summary> for Measured {
             series: (&summary.series).into(),
             blocks: summary.blocks.iter().map(LatencyBlock::from).collect(),
             runtime_ns: summary.runtime.get(),
-            cpu: summary.cpu.into(),
+            cpu: summary.cpu,
             errors: summary.errors,
             first_error: summary.first_error,
             workers: summary.workers,
@@ -508,18 +487,6 @@ impl From<&(u16, meter::Latency)> for PriorityLatency {
 impl From<meter::Samples> for SampleRecord {
     fn from(samples: meter::Samples) -> Self {
         Self { count: samples.count, min: samples.min, max: samples.max, mean: samples.mean, stddev: samples.stddev() }
-    }
-}
-
-impl From<units::CpuUse> for CpuUseRecord {
-    fn from(cpu: units::CpuUse) -> Self {
-        Self {
-            user_ns: cpu.user.get(),
-            system_ns: cpu.system.get(),
-            context_switches: cpu.context_switches,
-            major_faults: cpu.major_faults,
-            minor_faults: cpu.minor_faults,
-        }
     }
 }
 

@@ -2,11 +2,9 @@
 //! code merges what arrives by MPI and what lies in files.
 
 use meter::{Block, Blocks, DepthMap, DirectionSummary, Histogram, Latency, Moments, Samples, Series, Summary};
-use units::{CpuUse, Nanos};
+use units::Nanos;
 
-use crate::{
-    CpuUseRecord, DataKind, DirectionResult, LatencyBlock, LatencyStats, Measured, SampleRecord, SeriesRecord,
-};
+use crate::{DataKind, DirectionResult, LatencyBlock, LatencyStats, Measured, SampleRecord, SeriesRecord};
 
 /// Counts, buckets and extremes are restored exactly, sums and deviations to the digits of a double.
 impl From<&Measured> for Summary {
@@ -23,7 +21,7 @@ impl From<&Measured> for Summary {
             trimmed: measured.trimmed.clone(),
             blocks: blocks(&measured.blocks, width_ns, measured.series.pace_ns),
             runtime: Nanos::new(measured.runtime_ns),
-            cpu: measured.cpu.into(),
+            cpu: measured.cpu,
             errors: measured.errors,
             first_error: measured.first_error,
             workers: measured.workers,
@@ -63,14 +61,6 @@ impl From<SampleRecord> for Samples {
     fn from(record: SampleRecord) -> Self {
         let SampleRecord { count, min, max, mean, stddev } = record;
         Self { count, min, max, mean, spread: stddev * stddev * count.saturating_sub(1) as f64 }
-    }
-}
-
-impl From<CpuUseRecord> for CpuUse {
-    fn from(record: CpuUseRecord) -> Self {
-        let CpuUseRecord { user_ns, system_ns, context_switches, major_faults, minor_faults } = record;
-        let (user, system) = (Nanos::new(user_ns), Nanos::new(system_ns));
-        Self { user, system, context_switches, major_faults, minor_faults }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use analyse::analyse;
 use record::{
-    CpuUseRecord, Declared, DeclaredSizes, DirectionResult, DiskUse, EstimatedLoad, HostRecord, JobResult,
-    LatencyStats, Measured, Note, Run, RunOutcome, SCHEMA, Tool, from_json,
+    CpuUse, Declared, DeclaredSizes, DirectionResult, DiskUse, EstimatedLoad, HostRecord, JobResult, LatencyStats,
+    Measured, Note, Run, RunOutcome, SCHEMA, Tool, from_json,
 };
 use report::{ResultDocument, ResultFormat, SheetStyle, csv, json, markdown, open_metrics, text};
 use units::PerKind;
@@ -34,7 +34,7 @@ fn direct_random_read() -> JobResult {
         service: latency(722_944, 1_314_620.0),
         ..DirectionResult::default()
     };
-    let cpu = CpuUseRecord { user_ns: 900_000_000, system_ns: 800_000_000, ..CpuUseRecord::default() };
+    let cpu = CpuUse { user_ns: 900_000_000, system_ns: 800_000_000, ..CpuUse::default() };
     let result = Measured { read, runtime_ns: 30_000_000_000, cpu, workers: 1, ..Measured::default() };
     let size = DeclaredSizes { min: 4096, max: 4096 };
     let declared = Declared {

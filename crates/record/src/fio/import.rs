@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::document::{FioDocument, FioFigures, FioPairs, FioSteady, JobEntry, Transfers};
 use super::servers::{self, FioServers};
 use crate::{
-    CpuUseRecord, DataKind, Declared, DeclaredSizes, DepthSearchRecord, DirectionResult, EstimatedLoad, JobResult,
+    CpuUse, DataKind, Declared, DeclaredSizes, DepthSearchRecord, DirectionResult, EstimatedLoad, JobResult,
     KeptLatencies, LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA, SampleRecord,
     Shares, SteadyRecord, Tool, UnifiedReport,
 };
@@ -647,9 +647,9 @@ fn quoted_shares(entry: &JobEntry) -> LatencyShares {
     shares
 }
 
-fn cpu(entry: &JobEntry, workers: u32) -> CpuUseRecord {
+fn cpu(entry: &JobEntry, workers: u32) -> CpuUse {
     let ns = |percent: f64| (percent / 100.0 * entry.worked_ms(workers) as f64 * 1e6).round() as u64;
-    CpuUseRecord {
+    CpuUse {
         user_ns: ns(entry.usr_cpu),
         system_ns: ns(entry.sys_cpu),
         context_switches: entry.ctx,

@@ -11,7 +11,7 @@ use units::Problem;
 
 use super::text::{CUT_LINE, InputText, Printed, line_number, printed};
 use crate::{
-    CpuUseRecord, DataKind, Declared, DirectionResult, DiskUse, EstimatedLoad, JobResult, KeptLatencies, LatencyShares,
+    CpuUse, DataKind, Declared, DirectionResult, DiskUse, EstimatedLoad, JobResult, KeptLatencies, LatencyShares,
     LatencyStats, Measured, Note, Quote, Quoted, RequestedRun, Run, RunOutcome, SCHEMA, SampleRecord, Tool,
     UnifiedReport, fio,
 };
@@ -234,7 +234,7 @@ impl<'a> TerseFields<'a> {
         result.runtime_ns = wall_ns.saturating_mul(depth.workers.into());
         let ns = |percent: f64| (percent / 100.0 * result.runtime_ns as f64).round() as u64;
         result.cpu =
-            CpuUseRecord { user_ns: ns(cpu[0]), system_ns: ns(cpu[1]), context_switches, major_faults, minor_faults };
+            CpuUse { user_ns: ns(cpu[0]), system_ns: ns(cpu[1]), context_switches, major_faults, minor_faults };
         job.declared = Declared { verify: reads_back, ..declared(&job.result, depth) };
         if self.layout.is_unified() {
             job.declared.unified = UnifiedReport::Mixed;

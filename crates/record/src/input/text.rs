@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
 
+use regex_lite::Regex;
 use serde_json::error::Category;
 use units::{Place, Problem, ProblemCode};
 
@@ -41,7 +43,7 @@ impl InputText {
             ended: raw.ends_with('\n') || raw.lines().next_back().is_some_and(is_elision),
             continued: None,
         };
-        let is_page = !raw.contains('{') && TAGS.iter().any(|tag| raw.contains(&format!("</{tag}>")));
+        let is_page = !raw.contains('{') && TAGS.split('|').any(|tag| raw.contains(&format!("</{tag}>")));
         let shown = raw.lines().map(shown).map(of_python);
         let mut shown: Vec<String> =
             if is_page { shown.map(|line| without_tags(&line)).collect() } else { shown.collect() };
@@ -286,51 +288,25 @@ fn of_python(line: String) -> String {
     if serde_json::from_str::<serde::de::IgnoredAny>(&json).is_ok() { json } else { line }
 }
 
+/// Returns a line without control sequences of terminals.
 fn without_colours(line: &str) -> String {
-    if !line.contains('\u{1b}') {
-        return line.to_owned();
-    }
-    let mut shown = String::with_capacity(line.len());
-    let mut chars = line.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\u{1b}' if chars.peek() == Some(&'[') => {
-                chars.next();
-                // The final byte of a control sequence is in this range.
-                for c in chars.by_ref() {
-                    if ('@'..='~').contains(&c) {
-                        break;
-                    }
-                }
-            }
-            '\u{1b}' => {}
-            c => shown.push(c),
-        }
-    }
-    shown
+    static SEQUENCE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\x1b(?:\[[^@-~]*(?:[@-~]|$))?").ok());
+    without(line, line.contains('\u{1b}').then_some(&*SEQUENCE))
 }
 
 /// HTML tags of inline markup.
-const TAGS: [&str; 6] = ["span", "strong", "font", "code", "pre", "br"];
+const TAGS: &str = "span|strong|font|code|pre|br";
 
 /// Returns a line of HTML source as a browser shows it.
 fn without_tags(line: &str) -> String {
-    let mut shown = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some(at) = rest.find('<') {
-        let (before, tag) = rest.split_at(at);
-        shown.push_str(before);
-        let name =
-            tag[1..].trim_start_matches('/').split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        match tag.find('>') {
-            Some(end) if TAGS.contains(&name) => rest = &tag[end + 1..],
-            _ => {
-                shown.push('<');
-                rest = &tag[1..];
-            }
-        }
-    }
-    shown + rest
+    static TAG: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(&format!("</*(?:{TAGS})(?:[^A-Za-z0-9>][^>]*)?>")).ok());
+    without(line, Some(&*TAG))
+}
+
+/// Returns a line without what a pattern matches.
+fn without(line: &str, pattern: Option<&Option<Regex>>) -> String {
+    pattern.and_then(Option::as_ref).map_or_else(|| line.to_owned(), |of| of.replace_all(line, "").into_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

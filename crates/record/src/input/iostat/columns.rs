@@ -26,7 +26,8 @@ pub(super) fn is_total(name: &str) -> bool {
 
 /// Sets the value of a column; unknown ones are ignored. JSON names fractions without the `%`.
 pub(in crate::input) fn set(device: &mut IostatDevice, name: &str, value: f64) {
-    match name.trim_start_matches('%') {
+    let name = name.trim_start_matches('%');
+    match name {
         "aqu-sz" | "avgqu-sz" => return device.in_flight = Some(value),
         "util" => return device.util = Some(value / 100.0),
         "svctm" => return device.svctm_ns = Some(value * NS_IN_MS),
@@ -34,41 +35,36 @@ pub(in crate::input) fn set(device: &mut IostatDevice, name: &str, value: f64) {
         "areq-sz" => return device.all.request_bytes = Some(value * KIB),
         "avgrq-sz" => return device.all.request_bytes = Some(value * SECTOR),
         "tps" => return device.all.per_second = Some(value),
-        "kB/s" => return device.all.bytes_per_second = Some(value * KIB),
-        "MB/s" => return device.all.bytes_per_second = Some(value * MIB),
         "rqm/s" => return device.all.merges_per_second = Some(value),
-        "kB_read/s" => return device.read.bytes_per_second = Some(value * KIB),
-        "GB_read/s" => return device.read.bytes_per_second = Some(value * GIB),
-        "GB_wrtn/s" => return device.write.bytes_per_second = Some(value * GIB),
-        "GB/s" => return device.all.bytes_per_second = Some(value * GIB),
-        "MB_read/s" => return device.read.bytes_per_second = Some(value * MIB),
-        "Blk_read/s" => return device.read.bytes_per_second = Some(value * SECTOR),
-        "kB_wrtn/s" => return device.write.bytes_per_second = Some(value * KIB),
-        "MB_wrtn/s" => return device.write.bytes_per_second = Some(value * MIB),
-        "Blk_wrtn/s" => return device.write.bytes_per_second = Some(value * SECTOR),
-        "rd_sec/s" => return device.read.bytes_per_second = Some(value * SECTOR),
-        "wr_sec/s" => return device.write.bytes_per_second = Some(value * SECTOR),
         _ => {}
     }
-    // Fractions differ from rates by the `%` in text, and by the missing `/s` in JSON.
-    let (kind, rest) = match name.trim_start_matches('%').split_at_checked(1) {
-        Some(("r", rest)) => (&mut device.read, rest),
-        Some(("w", rest)) => (&mut device.write, rest),
-        Some(("d", rest)) => (&mut device.discard, rest),
-        Some(("f", rest)) => (&mut device.flush, rest),
-        _ => return,
+    let bytes = |unit: &str| match unit {
+        "kB" => Some(KIB),
+        "MB" => Some(MIB),
+        "GB" => Some(GIB),
+        "Blk" | "sec" => Some(SECTOR),
+        _ => None,
+    };
+    let rate = name.strip_suffix("/s");
+    let (kind, rest) = match (rate.unwrap_or(name).split_once('_'), name.split_at_checked(1)) {
+        (Some((unit, "read")) | Some(("rd", unit)), _) if rate.is_some() => (&mut device.read, unit),
+        (Some((unit, "wrtn")) | Some(("wr", unit)), _) if rate.is_some() => (&mut device.write, unit),
+        (_, Some(("r", rest))) => (&mut device.read, rest),
+        (_, Some(("w", rest))) => (&mut device.write, rest),
+        (_, Some(("d", rest))) => (&mut device.discard, rest),
+        (_, Some(("f", rest))) => (&mut device.flush, rest),
+        _ => (&mut device.all, name),
     };
     match rest {
         "/s" => kind.per_second = Some(value),
-        "kB/s" => kind.bytes_per_second = Some(value * KIB),
-        "GB/s" => kind.bytes_per_second = Some(value * GIB),
-        "MB/s" => kind.bytes_per_second = Some(value * MIB),
-        "sec/s" => kind.bytes_per_second = Some(value * SECTOR),
         "rqm/s" => kind.merges_per_second = Some(value),
         "rqm" => kind.merged = Some(value / 100.0),
         "_await" => kind.await_ns = Some(value * NS_IN_MS),
         "areq-sz" => kind.request_bytes = Some(value * KIB),
-        _ => {}
+        _ => {
+            let factor = bytes(rest.strip_suffix("/s").unwrap_or(rest)).filter(|_| rate.is_some());
+            kind.bytes_per_second = factor.map(|factor| value * factor).or(kind.bytes_per_second);
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use crate::fio;
 use crate::input::is_result;
 use crate::input::text::{Printed, line_number, printed};
 use crate::{
-    CpuUseRecord, DataKind, DepthSearchRecord, DirectionResult, JobResult, LatencyShares, LatencyStats, Measured,
-    Quote, Quoted, SampleRecord, SteadyRecord,
+    CpuUse, DataKind, DepthSearchRecord, DirectionResult, JobResult, LatencyShares, LatencyStats, Measured, Quote,
+    Quoted, SampleRecord, SteadyRecord,
 };
 use units::Problem;
 
@@ -369,11 +369,11 @@ impl NormalBlock {
             true => line.figure(name, integer),
             false => Ok(0),
         };
-        self.result.result.cpu = CpuUseRecord {
+        self.result.result.cpu = CpuUse {
             context_switches: count("ctx")?,
             major_faults: count("majf")?,
             minor_faults: count("minf")?,
-            ..CpuUseRecord::default()
+            ..CpuUse::default()
         };
         Ok(())
     }
