@@ -40,7 +40,6 @@ use crate::printable::{may_hide, printable};
 use crate::{Note, Run};
 pub use iostat::{CounterFormat, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport, StackedDisk};
 use reports::InputFormat;
-use servers::ServerRuns;
 use text::InputText;
 use units::{Place, Problem, ProblemCode};
 
@@ -104,30 +103,25 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, Problem> {
         }
     }
     let of_text = |line, run: Result<Run, Problem>| measurable(&text, line, of_run(run?), MAKE);
-    let (mut above, mut servers) = (0, ServerRuns::default());
+    let mut above = 0;
     let mut outside = normal::headless::outside(&text).map(Note::of_run);
-    for (lines, total) in servers::with_totals(normal::runs(&text), |line| normal::is_total(text.line(line))) {
+    let is_total = |line: usize| normal::is_total(text.line(line));
+    let runs = servers::read_joined(normal::runs(&text), is_total, |announced, lines| {
         let around = above..lines.end;
         above = normal::end_of_results(&text, lines.clone());
-        let announced = servers.first_lines(total);
-        let mut run = normal::read(&text, announced, lines.clone()).map(|run| command::add_options(&text, around, run));
-        if let Ok(run) = &mut run {
-            run.notes.extend(outside.take());
-        }
-        let complete = servers.push((lines, total), run);
-        complete.into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, of_text(line, run)));
-    }
-    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, of_text(line, Ok(run))));
+        let mut run = command::add_options(&text, around, normal::read(&text, announced, lines)?);
+        run.notes.extend(outside.take());
+        Ok(run)
+    });
+    runs.into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, of_text(line, run)));
     let (runs, reports) = terse::runs(&text);
-    for (lines, total) in servers::with_totals(runs, |line| terse::is_total(text.line(line))) {
-        let mut run = terse::read(&text, lines.clone());
-        if let (Ok(run), Some(&count)) = (&mut run, reports.get(&lines.start)) {
-            run.notes.push(json::last_of(count, lines.start));
-        }
-        let complete = servers.push((lines, total), run);
-        complete.into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, of_text(line, run)));
-    }
-    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, of_text(line, Ok(run))));
+    let is_total = |line: usize| terse::is_total(text.line(line));
+    let runs = servers::read_joined(runs, is_total, |_, lines| {
+        let mut run = terse::read(&text, lines.clone())?;
+        run.notes.extend(reports.get(&lines.start).map(|&count| json::last_of(count, lines.start)));
+        Ok(run)
+    });
+    runs.into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, of_text(line, run)));
     // Tables of other programs beside results of fio are of the same load, except those of a benchmark.
     let is_alone = found.is_empty() && unreadable.is_empty();
     // So are those of devices beside results without their first lines.

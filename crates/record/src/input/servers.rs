@@ -6,10 +6,10 @@ use units::Problem;
 use crate::{Run, RunOutcome};
 
 /// A run on some lines, with the line of the total over all servers that it is a part of.
-pub(super) type ServerLines = (Range<usize>, Option<usize>);
+type ServerLines = (Range<usize>, Option<usize>);
 
 /// Assigns runs to the totals below them. A total repeats the results of its servers, and is a run only without them.
-pub(super) fn with_totals(runs: Vec<Range<usize>>, is_total: impl Fn(usize) -> bool) -> Vec<ServerLines> {
+fn with_totals(runs: Vec<Range<usize>>, is_total: impl Fn(usize) -> bool) -> Vec<ServerLines> {
     let mut found: Vec<ServerLines> = Vec::new();
     let mut first_server = 0;
     for run in runs {
@@ -27,60 +27,36 @@ pub(super) fn with_totals(runs: Vec<Range<usize>>, is_total: impl Fn(usize) -> b
     found
 }
 
-/// Joins the runs of the servers above each total of fio's client.
-#[derive(Default)]
-pub(super) struct ServerRuns {
-    joined: Option<JoinedServers>,
-}
-
-struct JoinedServers {
-    total_line: usize,
-    /// Lines of the first server, which announce the jobs of all.
-    first: Range<usize>,
-    servers: u32,
-    run: Run,
-}
-
-impl ServerRuns {
-    /// Returns the lines that announce the jobs of a run, if these are lines of another server.
-    pub(super) fn first_lines(&self, total: Option<usize>) -> Range<usize> {
-        let joined = self.joined.as_ref().filter(|joined| total == Some(joined.total_line));
-        joined.map_or_else(Range::default, |joined| joined.first.clone())
-    }
-
-    /// Takes the run of a server. Returns runs that are complete, with their lines.
-    pub(super) fn push(
-        &mut self,
-        (lines, total): ServerLines,
-        run: Result<Run, Problem>,
-    ) -> Vec<(usize, Result<Run, Problem>)> {
-        let is_other = self.joined.as_ref().is_some_and(|joined| total != Some(joined.total_line));
-        let finished = if is_other { self.finish() } else { None };
-        let mut complete: Vec<_> = finished.into_iter().map(|(line, run)| (line, Ok(run))).collect();
-        match (run, total) {
-            (Ok(run), Some(total_line)) => match &mut self.joined {
-                None => self.joined = Some(JoinedServers { total_line, first: lines, servers: 1, run }),
-                Some(joined) => joined.add(run),
-            },
-            (run, _) => complete.push((lines.start, run)),
+/// Reads the runs on some lines with `read`, which also gets the lines that announce the jobs of a run, if these are others.
+/// Runs of servers above a total are joined. Each has its first line.
+pub(super) fn read_joined(
+    lines: Vec<Range<usize>>,
+    is_total: impl Fn(usize) -> bool,
+    mut read: impl FnMut(Range<usize>, Range<usize>) -> Result<Run, Problem>,
+) -> Vec<(usize, Result<Run, Problem>)> {
+    let mut runs: Vec<(usize, Result<Run, Problem>)> = Vec::new();
+    // The last total, the lines of its first server, and its run.
+    let mut joined: Option<(usize, Range<usize>, Run)> = None;
+    let mut servers = 0;
+    for (lines, total) in with_totals(lines, is_total) {
+        if joined.as_ref().is_some_and(|(known, ..)| total != Some(*known)) {
+            runs.extend(joined.take().map(|(_, first, run)| (first.start, Ok(run))));
         }
-        complete
-    }
-
-    /// Returns the joined run, with its first line.
-    pub(super) fn finish(&mut self) -> Option<(usize, Run)> {
-        self.joined.take().map(|joined| (joined.first.start, joined.run))
-    }
-}
-
-impl JoinedServers {
-    fn add(&mut self, run: Run) {
-        self.servers += 1;
-        if self.servers == 2 {
-            name_jobs(&mut self.run, 1);
+        let announced = joined.as_ref().map_or_else(Range::default, |(_, first, _)| first.clone());
+        match (read(announced, lines.clone()), total, &mut joined) {
+            (Ok(run), Some(_), Some((.., first))) => {
+                servers += 1;
+                if servers == 2 {
+                    name_jobs(first, 1);
+                }
+                join(first, run, servers);
+            }
+            (Ok(run), Some(total), None) => (joined, servers) = (Some((total, lines, run)), 1),
+            (run, ..) => runs.push((lines.start, run)),
         }
-        join(&mut self.run, run, self.servers);
     }
+    runs.extend(joined.map(|(_, first, run)| (first.start, Ok(run))));
+    runs
 }
 
 fn name_jobs(run: &mut Run, server: u32) {
