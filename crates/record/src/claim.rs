@@ -145,13 +145,10 @@ impl Claim {
         if let Some(&[(low, first), (high, _)]) = percentiles.windows(2).find(is_above) {
             let place = whole.part(first.column - 1, first.length);
             let message = format!("p{low} is above p{high}, as no latencies are");
-            let remedy = "check both: are they exchanged, or is one of another unit?";
-            problems.push(Problem::error(ProblemCode::Claim, message).at(place).help(remedy));
+            problems.push(problem(message, "check both: are they exchanged, or is one of another unit?").at(place));
         }
         if problems.is_empty() && seen.is_empty() {
-            problems.push(
-                Problem::error(ProblemCode::Claim, "the claim is empty").at(whole).help(format!("write {EXAMPLE}")),
-            );
+            problems.push(problem("the claim is empty", format!("write {EXAMPLE}")).at(whole));
         }
         if problems.is_empty() { Ok(claim) } else { Err(problems) }
     }
@@ -185,6 +182,11 @@ impl std::str::FromStr for Claim {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::parse(text)
     }
+}
+
+/// Returns an error of a claim, and what to do about it.
+fn problem(what: impl Into<String>, help: impl Into<String>) -> Problem {
+    Problem::error(ProblemCode::Claim, what).help(help)
 }
 
 const EXAMPLE: &str = "`iops=10k,lat=3ms,qd=32,jobs=4,bs=4k`";
@@ -243,16 +245,13 @@ fn read_part(part: ClaimPart<'_>, place: &Place, seen: &[String]) -> Result<(Cla
         } else {
             format!("write pairs with commas between them: {EXAMPLE}")
         };
-        let message = format!("`{}` is no pair of a key and a value", part.text);
-        return Err(Problem::error(ProblemCode::Claim, message).at(place.clone()).help(remedy));
+        return Err(problem(format!("`{}` is no pair of a key and a value", part.text), remedy).at(place.clone()));
     };
     let length = |text: &str| text.chars().count();
     let key_place = place.part(0, length(name.trim_end()));
     let (key, unit) = ClaimKey::named(name.trim()).map_err(|problem| problem.at(key_place.clone()))?;
     if seen.contains(&key.name()) {
-        let message = format!("`{}` is claimed twice", key.name());
-        let problem = Problem::error(ProblemCode::Claim, message).at(key_place).help("leave one of them out");
-        return Err(problem);
+        return Err(problem(format!("`{}` is claimed twice", key.name()), "leave one of them out").at(key_place));
     }
     let before = length(name) + 1 + length(text) - length(text.trim_start());
     let text = text.trim();

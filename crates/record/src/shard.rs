@@ -22,6 +22,10 @@ const ARRAYS: [(&str, Option<&str>, &str); 2] = [
     ("JOB_COMPLETION_INDEX", None, "FATHOM_SHARDS"),
 ];
 
+fn problem(what: impl Into<String>, help: impl Into<String>) -> Problem {
+    Problem::error(ProblemCode::Shard, what).help(help)
+}
+
 impl Shard {
     /// Returns the only shard of a whole.
     pub const WHOLE: Self = Self { number: 1, count: 1 };
@@ -39,8 +43,7 @@ impl Shard {
             .split_once('/')
             .and_then(|(number, count)| Some(Self { number: number.parse().ok()?, count: count.parse().ok()? }));
         shard.filter(|shard| shard.is_valid()).ok_or_else(|| {
-            Problem::error(ProblemCode::Shard, "not a shard")
-                .help("write, for example, --shard 3/16 for the third of 16, or --shard auto")
+            problem("not a shard", "write, for example, --shard 3/16 for the third of 16, or --shard auto")
         })
     }
 
@@ -48,19 +51,14 @@ impl Shard {
         let Some((task, first, tasks)) = ARRAYS.into_iter().find(|(task, ..)| variable(task).is_some()) else {
             let [slurm, kubernetes] = ARRAYS.map(|(task, ..)| task);
             let help = "run it in a job array, or give --shard NUMBER/COUNT";
-            return Err(
-                Problem::error(ProblemCode::Shard, format!("neither {slurm} nor {kubernetes} is set")).help(help)
-            );
+            return Err(problem(format!("neither {slurm} nor {kubernetes} is set"), help));
         };
         let value = |name: &str| {
             let text = variable(name).ok_or_else(|| {
-                Problem::error(ProblemCode::Shard, format!("{task} is set, but not {name}"))
-                    .help(format!("set {name} to the number of tasks"))
+                problem(format!("{task} is set, but not {name}"), format!("set {name} to the number of tasks"))
             })?;
-            text.parse::<u32>().map_err(|_| {
-                Problem::error(ProblemCode::Shard, format!("{name}={text} is not a number"))
-                    .help("give --shard NUMBER/COUNT")
-            })
+            text.parse::<u32>()
+                .map_err(|_| problem(format!("{name}={text} is not a number"), "give --shard NUMBER/COUNT"))
         };
         let (task_number, count) = (value(task)?, value(tasks)?);
         let first = first.map_or(Ok(0), value)?;
@@ -68,11 +66,10 @@ impl Shard {
         let shard = Self { number, count };
         if !shard.is_valid() {
             let help = "number the tasks without gaps, or give --shard NUMBER/COUNT";
-            return Err(Problem::error(
-                ProblemCode::Shard,
+            return Err(problem(
                 format!("task {task_number} is outside the array of {count} tasks that starts at {first}"),
-            )
-            .help(help));
+                help,
+            ));
         }
         Ok(shard)
     }
@@ -140,18 +137,22 @@ impl ShardRecord {
             let (first_name, known) = first.get_or_insert_with(|| (name.clone(), part.clone()));
             if !shard.is_valid() || part.items > ITEMS_MAX || items.len() as u64 > shard.items(part.items) {
                 let (found, all) = (items.len(), part.items);
-                return Err(Problem::error(
-                    ProblemCode::Shard,
+                return Err(problem(
                     format!("{name}: {shard} cannot have {found} of {all} points"),
-                )
-                .help("compute it again"));
+                    "compute it again",
+                ));
             }
             if (shard.count, part.items, &part.whole) != (known.shard.count, known.items, &known.whole) {
-                return Err(Problem::error(ProblemCode::Shard, format!("{name} ({shard}) and {first_name} ({}) have different jobs, settings, options or versions of fathom", known.shard)).help("report them apart"));
+                return Err(problem(
+                    format!(
+                        "{name} ({shard}) and {first_name} ({}) have different jobs, settings, options or versions of fathom",
+                        known.shard
+                    ),
+                    "report them apart",
+                ));
             }
             if let Some((other, _)) = shards.get(&shard.number) {
-                return Err(Problem::error(ProblemCode::Shard, format!("{shard} is given twice: {other} and {name}"))
-                    .help("give one of them"));
+                return Err(problem(format!("{shard} is given twice: {other} and {name}"), "give one of them"));
             }
             shards.insert(shard.number, (name, items));
         }

@@ -1,8 +1,8 @@
 //! Keys of claims: Fathom's own, and columns of `iostat -x`.
 
-use units::{Problem, ProblemCode};
+use units::Problem;
 
-use super::{Claim, Claimed};
+use super::{Claim, Claimed, problem};
 
 #[derive(Clone, Copy)]
 pub(super) enum ClaimKey {
@@ -111,8 +111,7 @@ static FIGURES: [ClaimFigure; 22] = {
 impl ClaimKey {
     /// Returns the key with a name, and the unit of values without one, if the name implies it; otherwise a suggestion.
     pub(super) fn named(name: &str) -> Result<(Self, Option<&'static str>), Problem> {
-        let unknown =
-            |help: String| Problem::error(ProblemCode::Claim, format!("`{name}` is not a key of claims")).help(help);
+        let unknown = |help: String| problem(format!("`{name}` is not a key of claims"), help);
         let lower = name.to_ascii_lowercase();
         let mut columns =
             FIGURES.iter().flat_map(|of| of.columns.iter().map(move |(column, unit)| (of, *column, *unit)));

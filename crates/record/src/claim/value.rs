@@ -1,8 +1,8 @@
 //! Values of claims: numbers with units, ranges, approximations.
 
-use super::Claimed;
 use super::keys::{ClaimDomain, ClaimForm, ClaimKey, ClaimUnits};
-use units::{Problem, ProblemCode};
+use super::{Claimed, problem};
+use units::Problem;
 
 use crate::FigureQuantity;
 
@@ -93,15 +93,14 @@ pub(super) fn read(key: ClaimKey, unit: Option<&str>, text: &str, span: (usize, 
         let value = known.map(|name| ClaimValue::Word(if name == "readwrite" { "rw" } else { name }));
         return value.ok_or_else(|| {
             let remedy = units::suggestion(text, RW.into_iter(), || "write `read`, `randread`, `randrw`, …".to_owned());
-            Problem::error(ProblemCode::Claim, format!("`{text}` is no pattern of fio's")).help(remedy)
+            problem(format!("`{text}` is no pattern of fio's"), remedy)
         });
     }
     let form = key.form();
     let (approximate, body) = text.strip_prefix('~').map_or((false, text), |rest| (true, rest.trim_start()));
     let (min, max) = range(key, unit, body)?;
     if min.value > max.value {
-        return Err(Problem::error(ProblemCode::Claim, format!("the range `{text}` ends before it begins"))
-            .help("write the lesser value first"));
+        return Err(problem(format!("the range `{text}` ends before it begins"), "write the lesser value first"));
     }
     check(key, text, min, max)?;
     let exact = matches!(form.domain, ClaimDomain::Exact | ClaimDomain::Whole) && !approximate;
@@ -149,19 +148,14 @@ fn number(key: ClaimKey, bare: Option<&str>, text: &str, whole: &str) -> Result<
         Some((whole, rest)) if rest.len() != 3 => format!("{whole}.{rest}"),
         Some(_) => {
             let remedy = "write numbers without commas in them: `10000`, `2.7ms`";
-            return Err(Problem::error(
-                ProblemCode::Claim,
-                format!("`{whole}` may be a decimal number, or one of thousands"),
-            )
-            .help(remedy));
+            return Err(problem(format!("`{whole}` may be a decimal number, or one of thousands"), remedy));
         }
         None => digits.clone(),
     };
     let readable = digits.starts_with(|c: char| c.is_ascii_digit()) && !digits.ends_with('.');
     let value: Option<f64> = digits.parse().ok().filter(|value: &f64| readable && *value < 1e15);
     let Some(value) = value else {
-        return Err(Problem::error(ProblemCode::Claim, format!("`{whole}` is not a number"))
-            .help(format!("write it as `{example}`")));
+        return Err(problem(format!("`{whole}` is not a number"), format!("write it as `{example}`")));
     };
     let own = match units {
         ClaimUnits::Bandwidth => unit.strip_suffix("/s").or_else(|| unit.strip_suffix("ps")).unwrap_or(unit),
@@ -198,23 +192,23 @@ fn unknown_unit(key: ClaimKey, digits: &str, unit: &str) -> Problem {
         (ClaimUnits::Time, "") => format!("write `{digits}ms` or `{digits}us`"),
         _ => format!("write it as `{example}`"),
     };
-    Problem::error(ProblemCode::Claim, message).help(remedy)
+    problem(message, remedy)
 }
 
 /// Rejects impossible values.
 fn check(key: ClaimKey, text: &str, min: ClaimNumber, max: ClaimNumber) -> Result<(), Problem> {
     let domain = key.form().domain;
     if min.value <= 0.0 && !matches!(domain, ClaimDomain::FromZero | ClaimDomain::FromZeroToOne) {
-        return Err(Problem::error(ProblemCode::Claim, format!("`{}` of nothing says nothing", key.name()))
-            .help("leave it out"));
+        return Err(problem(format!("`{}` of nothing says nothing", key.name()), "leave it out"));
     }
     if domain == ClaimDomain::FromZeroToOne && max.value > 1.0 {
-        return Err(Problem::error(ProblemCode::Claim, format!("`{text}` is more than all of it"))
-            .help("write a share as `70%` or `0.7`"));
+        return Err(problem(format!("`{text}` is more than all of it"), "write a share as `70%` or `0.7`"));
     }
     if domain == ClaimDomain::Whole && (min.value.fract() != 0.0 || max.value.fract() != 0.0) {
-        return Err(Problem::error(ProblemCode::Claim, format!("`{text}` is not whole"))
-            .help(format!("`{}` counts: write a whole number", key.name())));
+        return Err(problem(
+            format!("`{text}` is not whole"),
+            format!("`{}` counts: write a whole number", key.name()),
+        ));
     }
     Ok(())
 }
