@@ -19,7 +19,7 @@ use crate::input::text::InputText;
 pub(super) use json::read as read_json;
 pub use stacked::StackedDisk;
 pub(super) use stacked::disks_among;
-pub(super) use table::{is_in, read as read_text, take_banner};
+pub(super) use table::{device, is_in, read as read_text, take_banner};
 
 /// Where reports come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use units::{Problem, significant};
 
-use super::iostat::{BlockTitles, CounterFormat, Iostat, IostatDevice, IostatReport, columns, pretty, take_banner};
+use super::iostat::{
+    self, BlockTitles, CounterFormat, Iostat, IostatDevice, IostatReport, columns, pretty, take_banner,
+};
 use super::text::{CUT_LINE, InputText, is_elision, line_number};
 
 const REMEDY: &str = "make it with `LC_ALL=C sar -d -p 1 30`, or `LC_ALL=C sar -d -p -f FILE`";
@@ -227,23 +229,13 @@ impl SarReader {
             let what = format!("{} values stand below {} columns", row.values.len(), head.names.len());
             return Err(text.error(index, line.trim(), what, REMEDY));
         }
-        let mut device =
-            IostatDevice { name: row.device.to_owned(), line: line_number(index), ..IostatDevice::default() };
         // With units, the decimals of a row differ.
         let has_units = row.values.iter().any(|word| word.ends_with(pretty::UNITS));
-        for (position, (name, word)) in head.names.iter().zip(&row.values).enumerate() {
-            let plain = pretty::plain(word, name).filter(|_| has_units);
-            let Some((figure, decimals)) = columns::number(plain.as_deref().unwrap_or(word)) else {
-                let what = format!("`{word}` is not a number that `sar` prints here");
-                return Err(text.error(index, word, what, REMEDY));
-            };
-            if position > 0 && decimals != device.decimals {
-                let what = format!("`{word}` has {decimals} decimals and the row's others {}", device.decimals);
-                return Err(text.error(index, word, format!("{what}: it is cut off"), REMEDY));
-            }
-            device.decimals = decimals;
-            columns::set(&mut device, name, figure);
-        }
+        let plain = |(name, word): (&String, &&str)| pretty::plain(word, name).filter(|_| has_units);
+        let plain: Vec<Option<String>> = head.names.iter().zip(&row.values).map(plain).collect();
+        let words = row.values.iter().zip(&plain).map(|(word, plain)| plain.as_deref().unwrap_or(word));
+        let cells = head.names.iter().map(String::as_str).zip(words);
+        let device = iostat::device(text, index, row.device, cells, ("sar", REMEDY))?;
         head.has_rows = true;
         if row.is_average {
             self.averages.push(device);

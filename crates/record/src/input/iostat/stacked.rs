@@ -91,27 +91,24 @@ impl DeviceKind {
                 _ => Self::Disk,
             };
         }
-        // Names that end in a digit have a `p` before that of the partition.
+        let is_of = |prefixes: &[&str], is_next: fn(char) -> bool| {
+            prefixes.iter().any(|prefix| name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(is_next)))
+        };
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let is_numbered = stem.len() < name.len();
         let numbered = ["cciss/c", "nvme", "mmcblk", "nbd", "loop", "pmem", "rbd", "ublkb"];
         let lettered = ["sd", "vd", "xvd", "hd", "dasd", "ubd"];
-        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        let has = |prefixes: &[&str], rest: fn(char) -> bool| {
-            prefixes
-                .iter()
-                .any(|prefix| name.strip_prefix(prefix).is_some_and(|rest_of| rest_of.chars().next().is_some_and(rest)))
-        };
-        if has(&numbered, |c| c.is_ascii_digit()) {
-            return match stem.strip_suffix('p').filter(|_| stem.len() < name.len()) {
-                Some(disk) => Self::Partition(disk.to_owned()),
-                None => Self::Disk,
-            };
+        // Names that end in a digit have a `p` before that of the partition.
+        if is_of(&numbered, |c| c.is_ascii_digit()) {
+            let disk = stem.strip_suffix('p').filter(|_| is_numbered);
+            return disk.map_or(Self::Disk, |disk| Self::Partition(disk.to_owned()));
         }
         let is_lettered = lettered.iter().any(|prefix| {
-            stem.strip_prefix(prefix)
-                .is_some_and(|letters| !letters.is_empty() && letters.bytes().all(|byte| byte.is_ascii_lowercase()))
+            let letters = stem.strip_prefix(prefix).unwrap_or_default();
+            !letters.is_empty() && letters.bytes().all(|byte| byte.is_ascii_lowercase())
         });
         if is_lettered {
-            return if stem.len() < name.len() { Self::Partition(stem.to_owned()) } else { Self::Disk };
+            return if is_numbered { Self::Partition(stem.to_owned()) } else { Self::Disk };
         }
         let whole = ["sr", "scd", "st", "ram", "zram", "fd"];
         if whole.contains(&stem) { Self::Disk } else { Self::Stacked }

@@ -211,7 +211,8 @@ impl IostatTableReader<'_> {
         }
         let mut cpu = IostatCpu { line: line_number(index), ..IostatCpu::default() };
         for (name, word) in head.iter().zip(words) {
-            let share = value(text, index, word)?.0 / 100.0;
+            let what = || format!("`{word}` is not a number that `iostat` prints here");
+            let share = number(word).ok_or_else(|| text.error(index, word, what(), REMEDY))?.0 / 100.0;
             match name.trim_start_matches('%') {
                 "user" => cpu.user = share,
                 "nice" => cpu.nice = share,
@@ -270,20 +271,10 @@ impl IostatTableReader<'_> {
                 format!("{} values stand below {} columns: the row is cut off or broken", values.len(), head.len());
             return Err(text.error(index, text.line(index).trim(), what, REMEDY));
         }
-        let mut device = IostatDevice { name: words[0].to_owned(), line: line_number(index), ..Default::default() };
         let length = length(head, values);
-        for (position, (name, word)) in head.iter().zip(values).enumerate() {
-            let (figure, decimals) = value(text, index, word)?;
-            if columns::is_total(name) {
-                continue;
-            }
-            if position > 0 && decimals != device.decimals {
-                let what = format!("`{word}` has {decimals} decimals and the row's others {}", device.decimals);
-                return Err(text.error(index, word, format!("{what}: it is cut off"), REMEDY));
-            }
-            device.decimals = decimals;
-            columns::set(&mut device, name, figure);
-        }
+        let cells = head.iter().zip(values).filter(|(name, _)| !columns::is_total(name));
+        let device =
+            device(text, index, words[0], cells.map(|(name, word)| (name.as_str(), *word)), ("iostat", REMEDY))?;
         if index + 1 == text.len() && !text.ended && device.decimals == 0 {
             let what = "the last line has no end, so that its last value may be cut off";
             return Err(text.cut_off(text.len(), what, REMEDY));
@@ -453,7 +444,34 @@ pub(in crate::input) fn take_banner(iostat: &mut Iostat, line: &str) -> bool {
     true
 }
 
-fn value(text: &InputText, index: usize, word: &str) -> Result<(f64, u32), Problem> {
-    let what = || format!("`{word}` is not a number that `iostat` prints here");
-    number(word).ok_or_else(|| text.error(index, word, what(), REMEDY))
+/// Reads the values of a device, which a program prints with equally many decimals: columns, each with its word.
+pub(in crate::input) fn device<'a>(
+    text: &InputText,
+    index: usize,
+    name: &str,
+    cells: impl Iterator<Item = (&'a str, &'a str)>,
+    (program, remedy): (&str, &str),
+) -> Result<IostatDevice, Problem> {
+    let mut device = IostatDevice { name: name.to_owned(), line: line_number(index), ..IostatDevice::default() };
+    let mut known_decimals = None;
+    for (column, word) in cells {
+        let Some((figure, decimals)) = number(word) else {
+            return Err(text.error(
+                index,
+                word,
+                format!("`{word}` is not a number that `{program}` prints here"),
+                remedy,
+            ));
+        };
+        if columns::is_total(column) {
+            continue;
+        }
+        device.decimals = *known_decimals.get_or_insert(decimals);
+        if decimals != device.decimals {
+            let what = format!("`{word}` has {decimals} decimals and the row's others {}", device.decimals);
+            return Err(text.error(index, word, format!("{what}: it is cut off"), remedy));
+        }
+        columns::set(&mut device, column, figure);
+    }
+    Ok(device)
 }
