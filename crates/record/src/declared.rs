@@ -273,7 +273,6 @@ impl Declared {
                 .filter(|blocks| *blocks > 1 && job.pace.thinktime_iotime == Nanos::ZERO),
             syncs: syncs(job),
             only_data_syncs: job.sync.fsync == 0 && job.sync.is_periodic(),
-            only_final_syncs: false,
             verify: job.verify.method.is_some(),
             percentiles: job.stats.percentile_list.clone(),
             kept: kept(job),
@@ -283,11 +282,7 @@ impl Declared {
             unit_base: job.stats.unit_base,
             significant_figures: Some(job.stats.significant_figures).filter(|&figures| figures != 4),
             unified: job.stats.unified,
-            header_only: false,
-            direct_told: false,
-            estimated: EstimatedLoad::None,
-            keeps_queue_full: false,
-            mixed: Vec::new(),
+            ..Self::default()
         }
     }
 

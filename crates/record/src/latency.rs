@@ -117,6 +117,11 @@ impl LatencyStats {
         all
     }
 
+    /// Returns the percents of the percentiles of another program.
+    pub(crate) fn quoted_percents(&self) -> Vec<f64> {
+        self.quoted.iter().map(|(percent, _)| *percent).collect()
+    }
+
     /// Returns the coefficient of variation; `None` for fewer than two values.
     #[must_use]
     pub fn variation(&self) -> Option<f64> {

@@ -39,18 +39,9 @@ const COMMAND: (&str, &str) = (
 const JSON_REMEDY: &str = "run fio again with `--output-format=json`, or `normal`";
 const IOSTAT_REMEDY: &str = "use `iostat -x -o JSON 1 30`, or `iostat -x 1 30`, while the load runs";
 
-/// A program whose output is not read, by words of one of its lines in lower case.
-struct ForeignProgram {
-    words: &'static [&'static str],
-    what: &'static str,
-    remedy: &'static str,
-}
-
-impl ForeignProgram {
-    const fn of(words: &'static [&'static str], what: &'static str, remedy: &'static str) -> Self {
-        Self { words, what, remedy }
-    }
-}
+/// A program whose output is not read, by words of one of its lines in lower case: what it is, and what a user can give
+/// instead.
+type ForeignProgram = (&'static [&'static str], &'static str, &'static str);
 
 const CLAIM: &str = "give its figures: `fathom explain --claim 'iops=10k,lat=3ms,qd=32,bs=4k'`";
 const BSD_REMEDY: &str = "give the figures of a row: `fathom explain --claim 'iops=1200,lat=2.5ms,bs=16k'`";
@@ -68,132 +59,83 @@ const DD_REMEDY: &str =
 const GROUPS: &str = "this is the status of fio's groups, without the results above it, which have IOPS and latencies";
 const GROUPS_REMEDY: &str = "give the whole output, with the lines from `NAME: (groupid=0, jobs=1)` on";
 
-/// Other programs, each with what a user can give instead.
 const PROGRAMS: &[ForeignProgram] = &[
-    ForeignProgram::of(
+    (
         &["reads queued:", "writes queued:"],
         "this is the summary of `blkparse`, without its events",
         "give the events, or the trace: `fathom trace FILE`, as `blkparse -i FILE` prints them",
     ),
-    ForeignProgram::of(&["extended device statistics"], "this is from `iostat` of FreeBSD or Solaris", BSD_REMEDY),
-    ForeignProgram::of(
-        &["kb/t", "tps", "mb/s"],
-        "this is from `iostat` of macOS or BSD, which has no latencies",
-        BSD_REMEDY,
-    ),
-    ForeignProgram::of(&["-total-cpu-usage-"], "this is from `dstat`", IOSTAT_REMEDY),
-    ForeignProgram::of(&["dsk/", "read", "writ"], "this is from `dstat`", IOSTAT_REMEDY),
-    ForeignProgram::of(&["fio disk speed tests"], "this is from YABS, without its table of IOPS", WHOLE),
-    ForeignProgram::of(&["ioping statistics"], "this is from `ioping`, without its last lines", WHOLE),
-    ForeignProgram::of(&["requests completed in", "iops"], "this is from `ioping`, without its last lines", WHOLE),
-    ForeignProgram::of(&["fsyncs/s:"], "this is from `sysbench fileio`, without a rate", WHOLE),
-    ForeignProgram::of(&["sysbench", "fileio"], "this is from `sysbench fileio`, without a rate", WHOLE),
-    ForeignProgram::of(&["elbencho"], "this is from `elbencho`, without its table of results", WHOLE),
-    ForeignProgram::of(&["bytes", "copied", "/s"], DD, DD_REMEDY),
-    ForeignProgram::of(&["bytes transferred in", "bytes/sec"], DD, DD_REMEDY),
-    ForeignProgram::of(&["bytes", "copied"], "this is from `dd`, without a time", MEASURE),
-    ForeignProgram::of(
-        &["big blocks:"],
-        "this is from `juicefs bench`, which counts files and blocks of its own",
-        CLAIM,
-    ),
-    ForeignProgram::of(&["operation: get"], "this is from a benchmark of object stores", CLAIM),
-    ForeignProgram::of(&["mlpstorage"], "this is from MLPerf Storage, which counts samples", IOSTAT_REMEDY),
-    ForeignProgram::of(&["dlio"], "this is from DLIO, which counts samples", IOSTAT_REMEDY),
-    ForeignProgram::of(&["crystaldiskmark"], "this is from CrystalDiskMark, without a row of a test", WHOLE),
-    ForeignProgram::of(&["diskspd"], "this is from DiskSpd, without the line `total:` of a table", WHOLE),
-    ForeignProgram::of(
+    (&["extended device statistics"], "this is from `iostat` of FreeBSD or Solaris", BSD_REMEDY),
+    (&["kb/t", "tps", "mb/s"], "this is from `iostat` of macOS or BSD, which has no latencies", BSD_REMEDY),
+    (&["-total-cpu-usage-"], "this is from `dstat`", IOSTAT_REMEDY),
+    (&["dsk/", "read", "writ"], "this is from `dstat`", IOSTAT_REMEDY),
+    (&["fio disk speed tests"], "this is from YABS, without its table of IOPS", WHOLE),
+    (&["ioping statistics"], "this is from `ioping`, without its last lines", WHOLE),
+    (&["requests completed in", "iops"], "this is from `ioping`, without its last lines", WHOLE),
+    (&["fsyncs/s:"], "this is from `sysbench fileio`, without a rate", WHOLE),
+    (&["sysbench", "fileio"], "this is from `sysbench fileio`, without a rate", WHOLE),
+    (&["elbencho"], "this is from `elbencho`, without its table of results", WHOLE),
+    (&["bytes", "copied", "/s"], DD, DD_REMEDY),
+    (&["bytes transferred in", "bytes/sec"], DD, DD_REMEDY),
+    (&["bytes", "copied"], "this is from `dd`, without a time", MEASURE),
+    (&["big blocks:"], "this is from `juicefs bench`, which counts files and blocks of its own", CLAIM),
+    (&["operation: get"], "this is from a benchmark of object stores", CLAIM),
+    (&["mlpstorage"], "this is from MLPerf Storage, which counts samples", IOSTAT_REMEDY),
+    (&["dlio"], "this is from DLIO, which counts samples", IOSTAT_REMEDY),
+    (&["crystaldiskmark"], "this is from CrystalDiskMark, without a row of a test", WHOLE),
+    (&["diskspd"], "this is from DiskSpd, without the line `total:` of a table", WHOLE),
+    (
         &["ops/sec", "usecs/op"],
         "this is from `pg_test_fsync`, without its section on one write",
         "give its whole output, or measure with `fathom run`, and `fdatasync=1`",
     ),
-    ForeignProgram::of(
-        &["maintaining", "concurrent", "objects"],
-        "this is from `rados bench`, without its summary",
-        WHOLE,
-    ),
-    ForeignProgram::of(&["cur ops", "last lat(s)"], "this is from `rados bench`, without its summary", WHOLE),
-    ForeignProgram::of(
-        &["bench", "io_size", "io_threads"],
-        "this is from `rbd bench`, without the line `elapsed:`",
-        WHOLE,
-    ),
-    ForeignProgram::of(&["ops/sec:", "bytes/sec:"], "this is from `rbd bench`, without the line `elapsed:`", WHOLE),
-    ForeignProgram::of(
-        &["timing buffered disk reads"],
-        "this is from `hdparm`, which says nothing of latency",
-        MEASURE,
-    ),
-    ForeignProgram::of(&["bonnie++"], "this is from `bonnie++`", MEASURE),
-    ForeignProgram::of(&["sequential output", "sequential input"], "this is from `bonnie++`", MEASURE),
-    ForeignProgram::of(&["access", "bw(mib/s)", "xfer(kib)"], "this is from IOR before version 3.3", CLAIM),
-    ForeignProgram::of(&["max write:", "mib/sec"], "this is from IOR, without its table of results", WHOLE),
-    ForeignProgram::of(&["starting rd="], "this is from `vdbench`, without the line `avg_` of a run", WHOLE),
-    ForeignProgram::of(&["iozone"], "this is from `iozone`", MEASURE),
-    ForeignProgram::of(
+    (&["maintaining", "concurrent", "objects"], "this is from `rados bench`, without its summary", WHOLE),
+    (&["cur ops", "last lat(s)"], "this is from `rados bench`, without its summary", WHOLE),
+    (&["bench", "io_size", "io_threads"], "this is from `rbd bench`, without the line `elapsed:`", WHOLE),
+    (&["ops/sec:", "bytes/sec:"], "this is from `rbd bench`, without the line `elapsed:`", WHOLE),
+    (&["timing buffered disk reads"], "this is from `hdparm`, which says nothing of latency", MEASURE),
+    (&["bonnie++"], "this is from `bonnie++`", MEASURE),
+    (&["sequential output", "sequential input"], "this is from `bonnie++`", MEASURE),
+    (&["access", "bw(mib/s)", "xfer(kib)"], "this is from IOR before version 3.3", CLAIM),
+    (&["max write:", "mib/sec"], "this is from IOR, without its table of results", WHOLE),
+    (&["starting rd="], "this is from `vdbench`, without the line `avg_` of a run", WHOLE),
+    (&["iozone"], "this is from `iozone`", MEASURE),
+    (
         &["total disk read", "total disk write"],
         "this is from `iotop`, which counts what processes do, not devices",
         IOSTAT_REMEDY,
     ),
-    ForeignProgram::of(
-        &["kb_rd/s", "kb_wr/s"],
-        "this is from `pidstat`, which counts what processes do, not devices",
-        IOSTAT_REMEDY,
-    ),
-    ForeignProgram::of(&["i/o per s", "avglat"], "this is from DiskSpd, without the line `total:` of a table", WHOLE),
-    ForeignProgram::of(
-        &["thread", "bytes", "i/os", "i/o per s"],
-        "this is from DiskSpd, without the line `total:` of a table",
-        WHOLE,
-    ),
-    ForeignProgram::of(&["run status group"], GROUPS, GROUPS_REMEDY),
-    ForeignProgram::of(&["aggrb=", "mint="], GROUPS, GROUPS_REMEDY),
-    ForeignProgram::of(&[": bw=", " run=", "msec"], GROUPS, GROUPS_REMEDY),
-    ForeignProgram::of(
-        &["compare file sync methods"],
-        "this is from `pg_test_fsync`, with lines that were changed",
-        WHOLE,
-    ),
-    ForeignProgram::of(&["(q=", "t=", "mb/s"], "this is from CrystalDiskMark, with rows that were changed", CLAIM),
-    ForeignProgram::of(&["i/o speed("], "this is from bench.sh, which has no rates of requests", MEASURE),
-    ForeignProgram::of(
-        &["slowest request took"],
-        "this is from `etcdctl check perf`, which times requests to etcd",
-        ETCD,
-    ),
-    ForeignProgram::of(&["slow fdatasync", "took"], "this is a log of etcd, which names slow syncs only", ETCD),
-    ForeignProgram::of(&["micros/op"], "this is from `db_bench` of RocksDB or LevelDB", DATABASE),
-    ForeignProgram::of(&["number of transactions actually processed"], "this is from `pgbench`", DATABASE),
-    ForeignProgram::of(&["hammerdb"], "this is from HammerDB", DATABASE),
-    ForeignProgram::of(&["[overall],", "throughput(ops/sec)"], "this is from YCSB", DATABASE),
-    ForeignProgram::of(&["ycsb client"], "this is from YCSB", DATABASE),
-    ForeignProgram::of(&["partition rate", ":"], "this is from `cassandra-stress`", DATABASE),
-    ForeignProgram::of(&["queries performed:"], "this is from a database test of `sysbench`", DATABASE),
-    ForeignProgram::of(&["ios/call="], "this is from `t/io_uring`, which has no latencies", CLAIM),
-    ForeignProgram::of(&["mib/sec and", "ops/sec)"], "this is from `xfs_io`, which may be of the page cache", MEASURE),
-    ForeignProgram::of(&["fsuse%", "files/sec"], "this is from `fs_mark`, which counts files", IOSTAT_REMEDY),
-    ForeignProgram::of(
-        &["file creation", "."],
-        "this is from `mdtest`, which counts operations on names",
-        IOSTAT_REMEDY,
-    ),
-    ForeignProgram::of(
-        &["io summary:", "ops/s"],
-        "this is from `filebench`, which counts opens and closes too",
-        IOSTAT_REMEDY,
-    ),
-    ForeignProgram::of(&["stress-ng:"], "this is from `stress-ng`", IOSTAT_REMEDY),
-    ForeignProgram::of(&["obj/s"], "this is from a benchmark of object stores", CLAIM),
-    ForeignProgram::of(&["phoronix test suite"], "this is from the Phoronix Test Suite", CLAIM),
-    ForeignProgram::of(&["> disk", "mb/s"], "this is from `winsat`", CLAIM),
-    ForeignProgram::of(&["as ssd benchmark"], "this is from AS SSD", CLAIM),
-    ForeignProgram::of(&["reclen", "rewrite", "reread"], "this is from `iozone`", MEASURE),
-    ForeignProgram::of(
-        &["<results>"],
-        "this is XML, as DiskSpd prints with `-Rxml`",
-        "give its text: `diskspd -Rtext -L …`",
-    ),
-    ForeignProgram::of(&["timing cached reads"], "this is from `hdparm`, which says nothing of latency", MEASURE),
+    (&["kb_rd/s", "kb_wr/s"], "this is from `pidstat`, which counts what processes do, not devices", IOSTAT_REMEDY),
+    (&["i/o per s", "avglat"], "this is from DiskSpd, without the line `total:` of a table", WHOLE),
+    (&["thread", "bytes", "i/os", "i/o per s"], "this is from DiskSpd, without the line `total:` of a table", WHOLE),
+    (&["run status group"], GROUPS, GROUPS_REMEDY),
+    (&["aggrb=", "mint="], GROUPS, GROUPS_REMEDY),
+    (&[": bw=", " run=", "msec"], GROUPS, GROUPS_REMEDY),
+    (&["compare file sync methods"], "this is from `pg_test_fsync`, with lines that were changed", WHOLE),
+    (&["(q=", "t=", "mb/s"], "this is from CrystalDiskMark, with rows that were changed", CLAIM),
+    (&["i/o speed("], "this is from bench.sh, which has no rates of requests", MEASURE),
+    (&["slowest request took"], "this is from `etcdctl check perf`, which times requests to etcd", ETCD),
+    (&["slow fdatasync", "took"], "this is a log of etcd, which names slow syncs only", ETCD),
+    (&["micros/op"], "this is from `db_bench` of RocksDB or LevelDB", DATABASE),
+    (&["number of transactions actually processed"], "this is from `pgbench`", DATABASE),
+    (&["hammerdb"], "this is from HammerDB", DATABASE),
+    (&["[overall],", "throughput(ops/sec)"], "this is from YCSB", DATABASE),
+    (&["ycsb client"], "this is from YCSB", DATABASE),
+    (&["partition rate", ":"], "this is from `cassandra-stress`", DATABASE),
+    (&["queries performed:"], "this is from a database test of `sysbench`", DATABASE),
+    (&["ios/call="], "this is from `t/io_uring`, which has no latencies", CLAIM),
+    (&["mib/sec and", "ops/sec)"], "this is from `xfs_io`, which may be of the page cache", MEASURE),
+    (&["fsuse%", "files/sec"], "this is from `fs_mark`, which counts files", IOSTAT_REMEDY),
+    (&["file creation", "."], "this is from `mdtest`, which counts operations on names", IOSTAT_REMEDY),
+    (&["io summary:", "ops/s"], "this is from `filebench`, which counts opens and closes too", IOSTAT_REMEDY),
+    (&["stress-ng:"], "this is from `stress-ng`", IOSTAT_REMEDY),
+    (&["obj/s"], "this is from a benchmark of object stores", CLAIM),
+    (&["phoronix test suite"], "this is from the Phoronix Test Suite", CLAIM),
+    (&["> disk", "mb/s"], "this is from `winsat`", CLAIM),
+    (&["as ssd benchmark"], "this is from AS SSD", CLAIM),
+    (&["reclen", "rewrite", "reread"], "this is from `iozone`", MEASURE),
+    (&["<results>"], "this is XML, as DiskSpd prints with `-Rxml`", "give its text: `diskspd -Rtext -L …`"),
+    (&["timing cached reads"], "this is from `hdparm`, which says nothing of latency", MEASURE),
 ];
 
 /// Recognizes a line that identifies its program.
@@ -201,8 +143,8 @@ fn known(line: &str) -> Option<(&'static str, &'static str)> {
     let lower = line.to_ascii_lowercase();
     let starts = |words: &[&str]| words.iter().any(|word| lower.starts_with(word));
     let has = |words: &[&str]| words.iter().all(|word| lower.contains(word));
-    if let Some(program) = PROGRAMS.iter().find(|program| has(program.words)) {
-        return Some((program.what, program.remedy));
+    if let Some((_, what, remedy)) = PROGRAMS.iter().find(|(words, ..)| has(words)) {
+        return Some((what, remedy));
     }
     Some(if starts(&["<!doctype", "<html", "<?xml", "<head", "<body"]) {
         ("this is a web page or XML", "save the output itself as text, not the page around it")

@@ -19,8 +19,8 @@ use super::json;
 use super::text::{CUT_LINE, InputText, line_number};
 use super::{is_header, is_of_result, is_result};
 use crate::{
-    DataKind, Declared, DiskUse, EstimatedLoad, JobResult, LatencyShares, Mixed, Note, Quote, Quoted, RequestedRun,
-    Run, RunOutcome, SCHEMA, SteadyRecord, Tool, UnifiedReport, fio,
+    DataKind, Declared, DiskUse, EstimatedLoad, JobResult, LatencyShares, LatencyStats, Mixed, Note, Quote, Quoted,
+    RequestedRun, Run, RunOutcome, SCHEMA, SteadyRecord, Tool, UnifiedReport, fio,
 };
 use block::{KindRan, NormalBlock, ResultWorkers};
 use figures::{NormalLine, REMEDY, rounded};
@@ -587,8 +587,7 @@ fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeade
         syncs: printed.syncs,
         only_data_syncs: printed.only_data_syncs,
         verify: !issued_reads && job.result.read.ios > 0,
-        percentiles: first
-            .map_or_else(Vec::new, |latency| latency.quoted.iter().map(|(percent, _)| *percent).collect()),
+        percentiles: first.map_or_else(Vec::new, LatencyStats::quoted_percents),
         kept: printed.kept,
         continue_on_error: printed.continue_on_error,
         disk_util: true,

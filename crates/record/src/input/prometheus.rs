@@ -306,7 +306,7 @@ fn histograms(text: &InputText) -> Result<Input, Problem> {
         }
         let latency = histogram.latency();
         let mut job = result(&name, 0, jobs.len(), &StatedLoad::default());
-        job.declared.percentiles = latency.quoted.iter().map(|(percent, _)| *percent).collect();
+        job.declared.percentiles = latency.quoted_percents();
         let kind =
             [("read", DataKind::Read), ("write", DataKind::Write)].into_iter().find(|(word, _)| name.contains(word));
         match kind.filter(|_| !name.contains("sync") && !name.contains("commit")) {

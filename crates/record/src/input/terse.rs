@@ -98,11 +98,6 @@ fn fields(line: &str) -> Vec<&str> {
     line.trim_end_matches('`').split(';').collect()
 }
 
-/// Returns the lines of the last report on each run, and how many reports there are on those of several, by first line.
-pub(super) fn runs(text: &InputText) -> (Vec<Range<usize>>, BTreeMap<usize, usize>) {
-    of(text)
-}
-
 /// Reports whether a line is the total over all servers of fio's client.
 pub(super) fn is_total(line: &str) -> bool {
     fields(line).get(2) == Some(&fio::ALL_CLIENTS)
@@ -418,8 +413,7 @@ fn declared(result: &Measured, depth: fio::Depth) -> Declared {
             clat_percentiles: first.is_some(),
             ..KeptLatencies::default()
         },
-        percentiles: first
-            .map_or_else(Vec::new, |(_, kind)| kind.service.quoted.iter().map(|(percent, _)| *percent).collect()),
+        percentiles: first.map_or_else(Vec::new, |(_, kind)| kind.service.quoted_percents()),
         disk_util: true,
         kb_base: 1024,
         significant_figures: None,
@@ -550,7 +544,7 @@ fn are_of_one_run(reports: &[TerseReport<'_>]) -> bool {
 
 /// Returns the lines of the last report on each run, and how many reports there are on those of several, by their first
 /// lines. Lines of one run follow each other.
-fn of(text: &InputText) -> (Vec<Range<usize>>, BTreeMap<usize, usize>) {
+pub(super) fn runs(text: &InputText) -> (Vec<Range<usize>>, BTreeMap<usize, usize>) {
     let mut runs: Vec<TerseReport<'_>> = Vec::new();
     let lines = text.lines().enumerate().filter_map(|(index, line)| Some((index, TerseLine::of(line)?)));
     for (index, line) in lines {

@@ -35,7 +35,7 @@ pub(in crate::input) fn read(text: &InputText) -> Result<Input, Problem> {
         let name = if number == 0 { "syncs".to_owned() } else { format!("syncs {}", number + 1) };
         let mut job = result(&name, 0, number, &StatedLoad::default());
         job.result.sync = std::mem::take(&mut block.result.result.sync);
-        job.declared.percentiles = job.result.sync.quoted.iter().map(|(percent, _)| *percent).collect();
+        job.declared.percentiles = job.result.sync.quoted_percents();
         job.declared.syncs = true;
         job
     };
