@@ -2,7 +2,8 @@
 //!
 //! A [`Run`] contains what was requested, what was measured, on which host, and the outcome. It is the only input of
 //! `analyse` and `report`, and it is what is written to disk. Its types mirror those of `job` and `meter`, but are
-//! versioned by [`SCHEMA`] and stay stable while the others change. Types of `job` and `meter` are never serialized.
+//! versioned by [`SCHEMA`] and stay stable while the others change. Of those, only plain counts are part of documents as
+//! they are: [`IntervalRecord`], [`CpuUse`] and [`TrimmedBlockCounts`].
 //!
 //! Results are merged only in [`meter::Summary::merge`]: those of workers before they become a record ([`collect()`]
 //! decides which belong together), those of other hosts after their summaries were restored ([`Run::add_rank`]).

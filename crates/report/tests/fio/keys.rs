@@ -146,7 +146,7 @@ fn summary(job: &Job) -> Summary {
     if job.sync.fsync > 0 {
         summary.sync = latency(true);
     }
-    summary.cpu = CpuUse { user: Nanos::from_millis(100), ..CpuUse::default() };
+    summary.cpu = CpuUse { user_ns: 100_000_000, ..CpuUse::default() };
     summary
 }
 

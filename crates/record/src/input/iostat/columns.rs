@@ -53,7 +53,8 @@ pub(in crate::input) fn set(device: &mut IostatDevice, name: &str, value: f64) {
         (_, Some(("w", rest))) => (&mut device.write, rest),
         (_, Some(("d", rest))) => (&mut device.discard, rest),
         (_, Some(("f", rest))) => (&mut device.flush, rest),
-        _ => (&mut device.all, name),
+        _ if matches!(name, "kB/s" | "MB/s" | "GB/s") => (&mut device.all, name),
+        _ => return,
     };
     match rest {
         "/s" => kind.per_second = Some(value),
