@@ -97,19 +97,20 @@ pub(super) fn picture(label: &str, x: &Axis, y: &Axis, draw: impl FnOnce(&Frame<
 }
 
 impl ChartFigure {
-    pub(super) fn write(&self, out: &mut Markup) {
-        self.write_as(out, "half");
+    /// Writes the chart; `title` is the element of its title, which follows from the heading above it.
+    pub(super) fn write(&self, out: &mut Markup, title: &str) {
+        self.write_as(out, "half", title);
     }
 
     /// Writes the chart over the whole width of the page.
     pub(super) fn write_wide(&self, out: &mut Markup) {
-        self.write_as(out, "map");
+        self.write_as(out, "map", "h4");
     }
 
-    fn write_as(&self, out: &mut Markup, class: &str) {
+    fn write_as(&self, out: &mut Markup, class: &str, title: &str) {
         out.class("figure", class, |out| {
             out.inside("figcaption", &[], |out| {
-                out.leaf("h4", "", self.title);
+                out.leaf(title, "", self.title);
                 out.leaf("p", "", &self.note);
             });
             if !self.legend.is_empty() {

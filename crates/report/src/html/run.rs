@@ -32,8 +32,9 @@ pub(super) fn section(out: &mut Markup, part: &SectionPart<'_>, alone: bool) {
         );
         return;
     }
-    out.leaf(if alone { "h2" } else { "h3" }, "", "Charts");
-    out.class("div", "figures", |out| charts.iter().for_each(|chart| chart.write(out)));
+    let [heading, title] = if alone { ["h2", "h3"] } else { ["h3", "h4"] };
+    out.leaf(heading, "", "Charts");
+    out.class("div", "figures", |out| charts.iter().for_each(|chart| chart.write(out, title)));
     if part.lasted_ns() == 0 {
         out.leaf("p", "hint", "This source has totals only, no time series.");
     }

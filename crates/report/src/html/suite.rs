@@ -40,27 +40,28 @@ pub(super) fn section(out: &mut Markup, document: &SuiteDocument, alone: bool) {
     if !alone {
         out.inside("h2", &[], |out| out.name(&document.title));
     }
+    let [heading, title] = if alone { ["h2", "h3"] } else { ["h3", "h4"] };
     let charts = published::differences(document);
     if !charts.is_empty() {
-        out.leaf("h3", "", "Against what was published");
-        out.class("div", "figures thirds", |out| charts.iter().for_each(|chart| chart.write(out)));
+        out.leaf(heading, "", "Against published figures");
+        out.class("div", "figures thirds", |out| charts.iter().for_each(|chart| chart.write(out, title)));
     }
-    out.leaf("h3", "", "Figures");
+    out.leaf(heading, "", "Figures");
     out.class("div", "card sheet", |out| table(document).write(out));
     let notes = suite::footnotes(document);
     list(out, notes.iter().map(|(label, text)| (*label, text.as_str())));
-    out.leaf("h3", "", "What was found");
+    out.leaf(heading, "", "Findings");
     out.class("ul", "also", |out| {
         for (step, severity, text) in suite::findings(document) {
             let (class, word) = super::findings::tone(severity);
             out.class("li", &format!("card {class}"), |out| {
                 out.leaf("span", "badge", word);
-                out.inside("h4", &[], |out| out.name(&step));
+                out.inside(title, &[], |out| out.name(&step));
                 out.leaf("p", "", &micro(&text));
             });
         }
     });
-    out.leaf("h3", "", "How it was made");
+    out.leaf(heading, "", "How it was measured");
     let facts = suite::facts(document);
     list(out, facts.iter().map(|(label, text)| (*label, text.as_str())));
     list(out, document.preconditions.iter().map(|text| ("before it began", text.as_str())));

@@ -42,12 +42,13 @@ pub(super) fn section(out: &mut Markup, document: &SweepDocument, alone: bool) {
     for sweep in &sweeps {
         found(out, sweep, sweeps.len() > 1, alone);
     }
-    out.leaf("h3", "", "Charts");
-    out.class("div", "figures thirds", |out| knee::views(&sweeps).iter().for_each(|view| view.write(out)));
-    out.leaf("h3", "", "Every probe");
+    let [heading, title] = if alone { ["h2", "h3"] } else { ["h3", "h4"] };
+    out.leaf(heading, "", "Charts");
+    out.class("div", "figures thirds", |out| knee::views(&sweeps).iter().for_each(|view| view.write(out, title)));
+    out.leaf(heading, "", "Every probe");
     out.class("div", "card sheet tall", |out| probes(&sweeps).write(out));
     if !document.command_line.is_empty() {
-        out.leaf("h3", "", "The command to repeat it");
+        out.leaf(heading, "", "The command to repeat it");
         out.leaf("pre", "", &shell_line(&document.command_line));
     }
 }

@@ -46,7 +46,7 @@ fn content(out: &mut Markup, report: &TraceStudy) {
     tiles(out, report);
     findings(out, report);
     section(out, "charts", "Charts", |out| {
-        out.class("div", "figures", |out| charts::trace::of(report).iter().for_each(|chart| chart.write(out)));
+        out.class("div", "figures", |out| charts::trace::of(report).iter().for_each(|chart| chart.write(out, "h3")));
     });
     section(out, "figures", "Figures", |out| {
         out.class("dl", "facts", |out| out.facts(facts(report).iter().map(|(label, text)| (*label, micro(text)))));

@@ -53,7 +53,7 @@ fn of_plan(plan: &PlanReport) -> PriceChart<'_> {
         } else {
             |candidate| candidate.mean_secs
         },
-        latency: percentile.map_or_else(|| "mean latency".to_owned(), |_| percentile_name(&plan.need).to_owned()),
+        latency: percentile.map_or("mean latency", |_| percentile_name(&plan.need)).to_owned(),
         bound: percentile.map(|(_, bound)| bound).or(plan.need.mean).map(|bound| bound.secs_f64()),
         wanted: wanted(&plan.need),
     }
