@@ -13,7 +13,7 @@ use std::path::Path;
 use aya::maps::{Array, MapData, RingBuf};
 use aya::programs::BtfTracePoint;
 use aya::{Btf, Ebpf, EbpfLoader};
-use report::capture::CaptureSource;
+use results::capture::CaptureSource;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{Timespec, nanosleep};
 use trace::TraceRequest;

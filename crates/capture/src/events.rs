@@ -1,6 +1,6 @@
 //! Requests out of the events of a tracefs instance.
 
-use report::capture::CaptureSource;
+use results::capture::CaptureSource;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use units::Problem;
 

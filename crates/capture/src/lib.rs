@@ -13,7 +13,7 @@
 //! the kernel keeps for the device.
 //!
 //! Out of scope: the format of traces and what kind of load they are (`trace`), and the wording of results
-//! (`report::capture`).
+//! (`report`).
 
 mod anonymous;
 mod bpf;

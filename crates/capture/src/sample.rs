@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use report::capture::{SampleProgress, SampleReport};
+use results::capture::{SampleProgress, SampleResult};
 use units::{Problem, ProblemCode};
 
 use crate::error;
@@ -29,7 +29,7 @@ pub fn sample(
     options: &CaptureOptions,
     interval: Duration,
     host: &mut dyn CaptureHost,
-) -> Result<SampleReport, Problem> {
+) -> Result<SampleResult, Problem> {
     refuse(options, interval)?;
     let root = Path::new("/");
     let target = CaptureTarget::find_counted(root, &options.asked)?;
@@ -193,13 +193,13 @@ impl SampleSession<'_> {
         self.file.as_mut().map_or(Ok(()), |file| file.add(&self.last))
     }
 
-    fn finish(self, target: CaptureTarget, ended: &'static str, failure: Option<Problem>) -> SampleReport {
+    fn finish(self, target: CaptureTarget, ended: &'static str, failure: Option<Problem>) -> SampleResult {
         let Self { options, interval, ticks, last, summary, file, .. } = self;
         let mut notes = target.notes;
         if target.takes_bios {
             notes.push(format!("{} counts bios, which may differ from the requests of the disks below", target.name));
         }
-        SampleReport {
+        SampleResult {
             asked: options.asked.clone(),
             device: target.name,
             device_bytes: target.bytes,
@@ -226,7 +226,7 @@ impl SampleSession<'_> {
 
 #[cfg(test)]
 mod tests {
-    use report::capture::CaptureSource;
+    use results::capture::CaptureSource;
 
     use super::*;
 

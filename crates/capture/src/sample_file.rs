@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use report::capture::SampleFile;
+use results::capture::SampleFile;
 use units::Problem;
 
 use crate::error;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::{DiskCounters, KindCounters};
-use report::capture::{IntervalRates, SampledKind};
+use results::capture::{IntervalRates, SampledKind};
 
 /// Sums and rates over intervals. Its memory does not grow with their number.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use report::capture::{CaptureProgress, CaptureReport, CaptureSource, SampleProgress};
+use results::capture::{CaptureProgress, CaptureResult, CaptureSource, SampleProgress};
 use trace::{TraceInfo, TraceOperation, TraceRequest, WaitingProcesses, kernel_thread};
 use units::{Problem, ProblemCode};
 
@@ -65,7 +65,7 @@ const TICK_NS: u64 = 1_000_000_000;
 ///
 /// # Errors
 /// Fails if there is no such device, tracing is not available or not permitted, or the file cannot be written.
-pub fn capture(options: &CaptureOptions, host: &mut dyn CaptureHost) -> Result<CaptureReport, Problem> {
+pub fn capture(options: &CaptureOptions, host: &mut dyn CaptureHost) -> Result<CaptureResult, Problem> {
     let root = Path::new("/");
     let target = CaptureTarget::find(root, &options.asked)?;
     if let Some(process) = options.process.filter(|process| !Path::new(&format!("/proc/{process}")).exists()) {
@@ -229,7 +229,7 @@ impl<'a> CaptureSession<'a> {
         Ok(())
     }
 
-    fn finish(mut self, host: &mut dyn CaptureHost) -> Result<CaptureReport, Problem> {
+    fn finish(mut self, host: &mut dyn CaptureHost) -> Result<CaptureResult, Problem> {
         let ended = self.ending(host).unwrap_or("at its end");
         let second = self.batch.completions.as_ref().and_then(|_| counters(&self.target));
         let duration_ns = now_ns() - self.start_ns;
@@ -248,7 +248,7 @@ impl<'a> CaptureSession<'a> {
         let counts = source.counts();
         let mut notes = target.notes;
         notes.extend(selection.notes());
-        Ok(CaptureReport {
+        Ok(CaptureResult {
             asked: options.asked.clone(),
             device: target.name,
             device_bytes: target.bytes,

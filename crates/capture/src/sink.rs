@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use engine::gate::{Existing, create_output};
-use report::capture::CaptureFile;
+use results::capture::CaptureFile;
 use trace::{
     Characterizer, TRACE_MARK, TraceInfo, TraceProfile, TraceReader, TraceRequest, TraceStep, TraceWriter,
     TraceWriterOptions, WaitingProcesses,

@@ -3,7 +3,7 @@
 //! Programs cost a load about half as much as events (`cargo xtask bench capture`), so they are the default. Events
 //! need no type information of the kernel, and also show bios; they are taken where programs cannot be loaded.
 
-use report::capture::CaptureSource;
+use results::capture::CaptureSource;
 use trace::TraceRequest;
 use units::Problem;
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use ::capture::{CaptureHost, CaptureOptions, KeptPart, capture, sample};
 use clap::Args;
 use procedure::ProcedureObserver;
-use report::ResultFormat;
-use report::capture::{CaptureProgress, CaptureSource, SampleProgress};
+use report::{ResultFormat, capture as page};
+use results::capture::{CaptureProgress, CaptureSource, SampleProgress};
 use units::{Problem, ProblemCode};
 
 use crate::args::{Details, ProgressStyle, TEXT_OR_JSON, one_of};
@@ -110,11 +110,11 @@ impl CaptureHost for Host {
     }
 
     fn progress(&mut self, progress: &CaptureProgress) {
-        self.0.show_status(&progress.line());
+        self.0.show_status(&page::progress_line(progress));
     }
 
     fn sampled(&mut self, progress: &SampleProgress) {
-        self.0.show_status(&progress.line());
+        self.0.show_status(&page::sample_progress_line(progress));
     }
 
     fn concluding(&mut self) {
@@ -147,7 +147,7 @@ pub(crate) fn command(options: &CaptureCommandOptions) -> Result<Exit, Exit> {
         let result = sampled.map_err(Exit::refused)?;
         let text = match options.format {
             ResultFormat::Json => result.json(),
-            _ => result.text(Terminal::stdout().style(options.details.details)),
+            _ => page::sample_text(&result, Terminal::stdout().style(options.details.details)),
         };
         let printed = print_text(&text);
         let failure = result.failure.map(Exit::environment).or_else(|| host.1.end().map(Exit::Signal));
@@ -158,7 +158,7 @@ pub(crate) fn command(options: &CaptureCommandOptions) -> Result<Exit, Exit> {
     let result = captured.map_err(Exit::refused)?;
     let text = match options.format {
         ResultFormat::Json => result.json(),
-        _ => result.text(Terminal::stdout().style(options.details.details)),
+        _ => page::text(&result, Terminal::stdout().style(options.details.details)),
     };
     let printed = print_text(&text);
     Ok(match host.1.end() {

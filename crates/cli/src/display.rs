@@ -1,5 +1,6 @@
 //! Progress on standard error.
 
+use results::events::Event;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +11,7 @@ use job::Plan;
 use live::{EventLog, RunView};
 use procedure::ProcedureObserver;
 use record::Run;
-use report::{Event, progress};
+use report::progress;
 use runner::{Observer, RunCounters, RunProgress, WorkerPlan};
 
 use crate::args::ProgressStyle;

@@ -3,9 +3,13 @@
 use std::path::Path;
 
 use analyse::Verdict;
-use report::grid::{self, GridDocument, GridPoint};
 use report::html::PageSubject;
-use report::{ReportedRun, ResultDocument, ResultFormat, Sharded, formats_of, suite, sweep};
+use report::{ReportedRun, ResultDocument, ResultFormat, formats_of};
+use results::grid::{GridPoint, GridResult};
+use results::shards::Sharded;
+use results::stored::StoredResult;
+use results::suite::SuiteResult;
+use results::sweep::SweepResult;
 
 use crate::args::ReportOptions;
 use crate::diagnostics;
@@ -42,13 +46,13 @@ pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
 /// A RUN of the command line.
 enum ReportInput {
     Run { resolved: Box<ResolvedRun>, verdicts: Vec<Verdict>, written: Option<String> },
-    Grid { document: GridDocument, names: Vec<String> },
-    Sweep(Box<sweep::SweepDocument>),
-    Suite(Box<suite::SuiteDocument>),
+    Grid { document: GridResult, names: Vec<String> },
+    Sweep(Box<SweepResult>),
+    Suite(Box<SuiteResult>),
 }
 
 impl ReportInput {
-    fn of_grid(document: GridDocument) -> Self {
+    fn of_grid(document: GridResult) -> Self {
         Self::Grid { names: document.points.iter().map(GridPoint::label).collect(), document }
     }
 
@@ -152,9 +156,9 @@ fn parse(name: &str, bytes: &[u8]) -> Result<Option<ReportInput>, Problem> {
     let start: String = text.chars().filter(|letter| !letter.is_whitespace()).take(20).collect();
     let key = start.strip_prefix("{\"").and_then(|rest| rest.split_once("\":"));
     let document = match key.map(|(key, _)| key) {
-        Some("fathom_grid") => grid::read(text).map(ReportInput::of_grid),
-        Some("fathom_sweep") => sweep::read(text).map(|document| ReportInput::Sweep(Box::new(document))),
-        Some("fathom_suite") => suite::read(text).map(|document| ReportInput::Suite(Box::new(document))),
+        Some("fathom_grid") => GridResult::read(text).map(ReportInput::of_grid),
+        Some("fathom_sweep") => SweepResult::read(text).map(|document| ReportInput::Sweep(Box::new(document))),
+        Some("fathom_suite") => SuiteResult::read(text).map(|document| ReportInput::Suite(Box::new(document))),
         _ => return Ok(None),
     };
     document.map(Some).map_err(|problem| problem.of(name))

@@ -7,7 +7,9 @@ use job::Plan;
 use live::EventLog;
 use procedure::{ProcedureObserver, depth_probe};
 use record::{Repeat, Run, RunOutcome};
-use report::{Event, RepeatsDocument, ResultDocument, ResultFormat, preview};
+use report::{ResultDocument, ResultFormat, preview};
+use results::events::Event;
+use results::run::{RepeatsResult, RunResult};
 use runner::{FileGrowth, NullObserver, PreparedRun, Preview, RunOptions, RunPlace};
 use store::{PendingSave, RunToSave};
 use units::{Problem, ProblemCode};
@@ -259,13 +261,11 @@ fn conclude(
     finished.iter().filter_map(|one| one.left_behind.as_ref()).for_each(|line| write_stderr(&format!("{line}\n")));
     let worst = finished.iter().filter_map(|one| one.exit).max();
     let is_distrusted = finished.iter().any(|one| analyse::distrusted(&one.verdicts));
+    let names: Option<Vec<String>> = series.map(|series| series.into_iter().map(|repeats| repeats.series).collect());
     let mut pending_saves = finished.into_iter().filter_map(|one| one.pending_save);
-    match &series {
+    match names {
         None => drop(save::report_saved(pending_saves.next())),
-        Some(series) => {
-            let names: Vec<String> = series.iter().map(|repeats| repeats.series.clone()).collect();
-            save::report_saved_series(pending_saves, &names);
-        }
+        Some(names) => save::report_saved_series(pending_saves, &names),
     }
     match worst {
         Some(exit) => exit,
@@ -276,12 +276,12 @@ fn conclude(
 }
 
 /// Returns the finished runs of each trial that has any, as a series.
-fn repeats(trials: &[RunTrial], finished: &[FinishedRun], of: u32) -> Vec<RepeatsDocument> {
+fn repeats<'a>(trials: &[RunTrial], finished: &'a [FinishedRun], of: u32) -> Vec<RepeatsResult<'a>> {
     let series = trials.iter().enumerate().map(|(index, trial)| {
         let own = finished.iter().filter(|one| one.trial == index);
-        let runs: Vec<(Run, Vec<Verdict>)> = own.map(|one| (one.run.clone(), one.verdicts.clone())).collect();
-        let jobs = analyse::repeats(&runs.iter().map(|(run, _)| run).collect::<Vec<_>>());
-        RepeatsDocument { series: trial.series.clone(), name: trial.name.clone(), of, runs, jobs }
+        let runs: Vec<RunResult<'_>> = own.map(|one| RunResult::new(&one.run, &one.verdicts)).collect();
+        let jobs = analyse::repeats(&runs.iter().map(|one| &*one.run).collect::<Vec<_>>());
+        RepeatsResult { series: trial.series.clone(), name: trial.name.clone(), of, jobs, runs }
     });
     series.filter(|repeats| !repeats.runs.is_empty()).collect()
 }

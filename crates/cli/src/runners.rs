@@ -124,6 +124,8 @@ pub(crate) fn procedure_host<'a>(
         source,
         runner,
         failures,
+        preview: report::preview::prepared,
+        finding: report::finding_text,
         parallel: for_each,
         read_volume: read_volumes,
         device_bytes,

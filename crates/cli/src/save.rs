@@ -4,7 +4,7 @@
 
 use analyse::Verdict;
 use record::{EnvironmentRecord, Run};
-use report::Event;
+use results::events::Event;
 use store::{PendingSave, SavePolicy};
 
 use crate::argv::command_line;

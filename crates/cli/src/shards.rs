@@ -5,7 +5,7 @@
 
 use fleet::Fleet;
 use record::{Shard, ShardRecord};
-use report::Sharded;
+use results::shards::Sharded;
 use units::{Problem, ProblemCode};
 
 use crate::exit::Exit;

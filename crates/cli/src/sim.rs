@@ -4,8 +4,9 @@ use procedure::grid;
 use procedure::jobs::{VariedJobs, VariedPlace, around};
 use procedure::simulation::{GridSimulation, PointError, PreparedPoint};
 use record::{Note, RunKind, Shard};
-use report::grid::GridDocument;
 use report::{ResultDocument, preview};
+use results::grid::GridResult;
+use results::stored::StoredResult;
 use runner::{PreparedRun, RunOptions};
 use store::RunToSave;
 use units::{Problem, ProblemCode};
@@ -85,7 +86,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     let run_options = RunOptions { command_line: command_line.clone(), ..RunOptions::default() };
     let simulate = |shard: Shard| {
         let words = labels.iter().chain([&written, &identity]);
-        Ok(GridDocument {
+        Ok(GridResult {
             command_line: command_line.clone(),
             shard: division.record(shard, points.len(), words.map(String::as_str)),
             missing: None,
@@ -115,7 +116,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
 const RECORDED_MAX: usize = 2000;
 
 /// Returns the data of a grid to be saved.
-fn to_save(name: &str, document: &GridDocument, words: &[String], started_unix_ms: u64) -> RunToSave {
+fn to_save(name: &str, document: &GridResult, words: &[String], started_unix_ms: u64) -> RunToSave {
     let points = &document.points;
     let recorded = points.iter().take(RECORDED_MAX);
     let parts = recorded.map(|point| (point.label(), point.run.clone())).collect::<Vec<_>>();
@@ -127,10 +128,7 @@ fn to_save(name: &str, document: &GridDocument, words: &[String], started_unix_m
     }
     RunToSave {
         events: save::events_of(&run, started_unix_ms),
-        attached: vec![
-            (save::GRID, report::grid::json(document)),
-            (save::TEXT, report::grid::text(document, outputs::IN_FILES)),
-        ],
+        attached: vec![(save::GRID, document.json()), (save::TEXT, report::grid::text(document, outputs::IN_FILES))],
         ..RunToSave::of(RunKind::Sweep, name, run, started_unix_ms)
     }
 }

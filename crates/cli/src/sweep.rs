@@ -7,8 +7,9 @@ use live::EventLog;
 use procedure::sweep::{PreparedSweep, SweepQuestion, SweepRequest, UNNAMED, search_all};
 use procedure::{ProcedureObserver, grid};
 use record::{Note, Run, RunKind, RunOutcome, Shard};
-use report::sweep::SweepDocument;
-use report::{Event, ResultDocument, ResultFormat, preview};
+use report::{ResultDocument, ResultFormat, preview};
+use results::events::Event;
+use results::sweep::SweepResult;
 use store::RunToSave;
 use units::{Problem, ProblemCode};
 
@@ -64,7 +65,7 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let search = |shard: Shard| {
         let words = names.iter().chain([&written, &identity]);
         let selected = shard.of(prepared.iter_mut().collect());
-        Ok(SweepDocument {
+        Ok(SweepResult {
             command_line: command_line.clone(),
             seed,
             shard: division.record(shard, names.len(), words.map(String::as_str)),
@@ -83,7 +84,7 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
         RunToSave {
             job: written.clone(),
             events: display.take_events(),
-            verdict: document.verdict(),
+            verdict: report::sweep::verdict(&document),
             attached: vec![
                 (save::SWEEP, report::sweep::json(&document)),
                 (save::TEXT, report::sweep::text(&document, IN_FILES)),
@@ -120,7 +121,7 @@ fn identity(request: &SweepRequest, seed: Option<u64>) -> String {
 }
 
 /// Returns the record of all probes of this process.
-fn recorded(prepared: &[PreparedSweep<'_>], document: &SweepDocument, words: &[String], is_interrupted: bool) -> Run {
+fn recorded(prepared: &[PreparedSweep<'_>], document: &SweepResult, words: &[String], is_interrupted: bool) -> Run {
     let mut run = save::of_parts(prepared.iter().flat_map(PreparedSweep::parts).collect(), words, Some(document.seed));
     if is_interrupted || device::stuck::is_stuck() {
         run.outcome = RunOutcome::Interrupted;
@@ -139,7 +140,7 @@ fn name_of(jobs: &[String], plan: &Plan) -> String {
     plan.jobs.first().filter(|_| is_unnamed).map_or(name, Job::target)
 }
 
-fn conclude(options: &SweepOptions, document: &SweepDocument, files: &mut [Output], signals: &Signals) -> Exit {
+fn conclude(options: &SweepOptions, document: &SweepResult, files: &mut [Output], signals: &Signals) -> Exit {
     let delivered = outputs::deliver_as(files, ResultDocument::Sweep(document), options.format, options.details);
     match signals.end() {
         Some(signal) => Exit::Signal(signal),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use engine::gate::{Existing, create_output};
-use report::Event;
+use results::events::Event;
 use runner::RunProgress;
 use units::{Nanos, Problem, ProblemCode};
 

@@ -2,9 +2,9 @@
 //! names; docs/metrics.md lists them.
 
 use meter::{Histogram, Latency, MeterSnapshot, bucket_of};
-use report::MetricKind::{Counter, Gauge, Histogram as Buckets, Info, Summary};
-use report::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
-use report::{Metric, OpenMetrics, label};
+use results::openmetrics::MetricKind::{Counter, Gauge, Histogram as Buckets, Info, Summary};
+use results::openmetrics::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
+use results::openmetrics::{Metric, OpenMetrics, label};
 use units::{DataKind, Nanos};
 use volume::{ServiceStage, StageKind};
 

@@ -5,7 +5,7 @@ use analyse::{
     Quantity, averaged, explain_figures, explain_job, explain_observation, explain_together, has_others,
 };
 use record::{Claim, CounterFormat, Input, Iostat, IostatKind, JobResult, Run, StackedDisk};
-use report::Explained;
+use results::explain::Explained;
 use runner::{RunControl, Runner};
 use units::{Bytes, Nanos, count, percent, significant};
 

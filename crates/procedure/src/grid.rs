@@ -2,7 +2,7 @@
 
 use units::{Problem, ProblemCode};
 
-pub use report::grid::assignments as label;
+pub use results::grid::assignments as label;
 
 /// A setting with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]

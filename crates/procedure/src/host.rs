@@ -2,8 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use analyse::Finding;
 use job::HostSource;
-use report::Event;
+use record::JobResult;
+use results::events::Event;
 use runner::{CompletedRun, Observer, PreparedRun, RunPlace, Runner};
 use units::Problem;
 
@@ -30,6 +32,10 @@ pub struct ProcedureHost<'a> {
     pub runner: &'a (dyn Fn(RunPlace) -> Box<dyn Runner> + Sync),
     /// Describes what went wrong in a run.
     pub failures: fn(&dyn PreparedRun, &CompletedRun) -> Vec<Problem>,
+    /// Describes what a prepared run would use.
+    pub preview: fn(&dyn PreparedRun) -> String,
+    /// Returns what a finding about a job says.
+    pub finding: fn(&Finding, &JobResult) -> String,
     /// Runs simulations in parallel.
     pub parallel: Parallel,
     /// Reads a file of volumes.

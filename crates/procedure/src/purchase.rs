@@ -9,7 +9,7 @@ use job::{Arrivals, BlockSizes, Direction, EngineKind, HostSource, Job, Plan};
 use plan::workload::Derived;
 use plan::{Candidate, LatencyCache, Need, PlanTrial, Ranking, TrialOutcome};
 use record::{Declared, Input, Iostat, LatencyStats, Run, Shard};
-use report::plan::PlanReport;
+use results::plan::PlanResult;
 use runner::{CreditPolicy, NullObserver, RunControl, RunOptions, Runner, Seeds};
 use serde::{Deserialize, Serialize};
 use sim::model::with_key;
@@ -193,7 +193,7 @@ impl PurchaseSearch<'_> {
 
     /// Ranks all volumes for the need, and looks for the next step. Trials without a known outcome are simulated.
     #[must_use]
-    pub fn conclude(self, mut outcomes: TrialOutcomes) -> PlanReport {
+    pub fn conclude(self, mut outcomes: TrialOutcomes) -> PlanResult {
         let (need, mut laws) = (self.need.need.clone(), LatencyCache::default());
         let (candidates, ranking) = self.simulated(&need, &mut laws, &mut outcomes);
         let mut simulate = |trial: &PlanTrial| self.simulate(trial, &mut outcomes);
@@ -214,7 +214,7 @@ impl PurchaseSearch<'_> {
                 machines.push((index, plan::machines(&candidates[index], &need, &mut laws)));
             }
         }
-        PlanReport {
+        PlanResult {
             need,
             derivation: self.need.lines,
             candidates,

@@ -1,7 +1,7 @@
 //! Simulates the points of a grid of settings.
 
 use job::Plan;
-use report::grid::GridPoint;
+use results::grid::GridPoint;
 use runner::{NullObserver, PreparedRun, RunControl, RunOptions, Runner, Seeds};
 use units::Problem;
 

@@ -1,7 +1,7 @@
 //! Explains the load of a trace by itself: what was measured when it was captured.
 
 use analyse::{EvidenceSource, IntervalDemand, KnownFigure, Observation, explain_observation};
-use report::Explained;
+use results::explain::Explained;
 use trace::{PerOperation, TraceDistribution, TraceInterval};
 use units::{Nanos, count, percent};
 

@@ -7,7 +7,7 @@ use job::ReplayLoop;
 use plan::replay::{ReplayBounds, ReplayTrial, ReplayedCandidate};
 use plan::{Need, Requirement};
 use procedure::trace_purchase::{PreparedTrace, TraceQuestion};
-use report::plan::TracePlanReport;
+use results::plan::TracePlanResult;
 use runner::Uninterrupted;
 use sim::model::ModelRunner;
 use trace::{TraceInfo, TraceOperation, TraceRequest, TraceWriter, TraceWriterOptions};
@@ -41,13 +41,13 @@ fn question(volumes: &[&str], bounds: ReplayBounds) -> TraceQuestion {
     TraceQuestion { need: Need { volumes, ..Need::default() }, bounds, seed: 1, resolution: 0.0 }
 }
 
-fn plan(requests: &[TraceRequest], question: TraceQuestion) -> TracePlanReport {
+fn plan(requests: &[TraceRequest], question: TraceQuestion) -> TracePlanResult {
     let trace = prepared(&encoded(requests), true, ReplayLoop::Open).unwrap();
     let one_by_one = |count: usize, work: &(dyn Fn(usize) + Sync)| (0..count).for_each(work);
     trace.plan(question, &runner(&trace), &Uninterrupted, (one_by_one, &|_, _| {}))
 }
 
-fn best(report: &TracePlanReport) -> &ReplayedCandidate {
+fn best(report: &TracePlanResult) -> &ReplayedCandidate {
     let found: Vec<_> = report.candidates.iter().map(|one| &one.candidate.spec.name).collect();
     &report.candidates[report.ranking.best.unwrap_or_else(|| panic!("none of {found:?}"))]
 }

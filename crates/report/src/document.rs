@@ -1,21 +1,25 @@
 //! Rendering of any result in the format that a file name or an option selects.
 
-use job::OutputFormat;
 use std::path::Path;
 
 use analyse::Verdict;
+use job::OutputFormat;
 use record::Run;
+use results::compare::ComparisonResult;
+use results::doctor::DoctorResult;
+use results::explain::Explained;
+use results::gate::GateResult;
+use results::grid::GridResult;
+use results::plan::{PlanResult, TracePlanResult};
+use results::run::{RepeatsResult, RunResult, repeats_json};
+use results::serve::ServerStats;
+use results::stored::{StoredResult, pretty};
+use results::suite::SuiteResult;
+use results::sweep::SweepResult;
 
-use crate::compare::ComparisonDocument;
 use crate::fio::{self, FioOptions};
-use crate::gate::GateDocument;
-use crate::grid::GridDocument;
 use crate::html::{self, PageSubject};
-use crate::plan::{PlanReport, TracePlanReport};
-use crate::serve::ServerStats;
-use crate::suite::SuiteDocument;
-use crate::sweep::SweepDocument;
-use crate::{Diagnosis, Explained, RepeatsDocument, ReportedRun, SheetStyle};
+use crate::{ReportedRun, SheetStyle};
 use trace::TraceStudy;
 
 /// An output format.
@@ -114,22 +118,22 @@ impl ResultFormat {
 pub enum ResultDocument<'a> {
     Run(&'a Run, &'a [Verdict]),
     /// Repeated runs.
-    Repeats(&'a [RepeatsDocument]),
-    Grid(&'a GridDocument),
+    Repeats(&'a [RepeatsResult<'a>]),
+    Grid(&'a GridResult),
     /// A search for the knee.
-    Sweep(&'a SweepDocument),
-    Suite(&'a SuiteDocument),
+    Sweep(&'a SweepResult),
+    Suite(&'a SuiteResult),
     /// A purchase plan, and whether its text includes the arithmetic.
-    Plan(&'a PlanReport, bool),
+    Plan(&'a PlanResult, bool),
     /// A purchase plan for a trace.
-    TracePlan(&'a TracePlanReport),
+    TracePlan(&'a TracePlanResult),
     /// A comparison, and the runs to overlay on its page.
-    Comparison(&'a ComparisonDocument, &'a [PageSubject<'a>]),
+    Comparison(&'a ComparisonResult, &'a [PageSubject<'a>]),
     /// Checked assertions.
-    Gate(&'a GateDocument),
+    Gate(&'a GateResult),
     Explanations(&'a [Explained]),
     /// A diagnosis, and whether its text explains passed checks.
-    Diagnosis(&'a Diagnosis, bool),
+    Diagnosis(&'a DoctorResult, bool),
     /// Statistics of a server, and the names of faults that it can inject.
     Server(&'a ServerStats, &'a [&'static str]),
     /// Characteristics of a trace.
@@ -146,7 +150,7 @@ impl ResultDocument<'_> {
             Self::Run(run, verdicts) => of_run(run, verdicts, format, style),
             Self::Repeats(series) => of_repeats(series, format, style),
             Self::Grid(document) => match format {
-                Json => crate::grid::json(document),
+                Json => document.json(),
                 Csv => crate::grid::csv(document),
                 Markdown => crate::grid::markdown(document),
                 Html => html::grid_page(document),
@@ -165,13 +169,13 @@ impl ResultDocument<'_> {
             Self::TracePlan(plan) => of_trace_plan(plan, format, style),
             Self::Comparison(document, runs) => match format {
                 Html => html::comparison_page(document, runs),
-                Json => crate::compare::json(document),
+                Json => pretty(document),
                 Csv => crate::compare::csv(document),
                 Markdown => crate::compare::markdown(document),
                 _ => crate::compare::text(document, style),
             },
             Self::Gate(document) => match format {
-                Json => crate::gate::json(document),
+                Json => pretty(document),
                 Markdown => crate::gate::markdown(document),
                 ResultFormat::Junit => crate::gate::junit(document),
                 _ => crate::gate::text(document, style),
@@ -191,7 +195,7 @@ impl ResultDocument<'_> {
             Self::Server(stats, faults) => match format {
                 Json => stats.json(),
                 OpenMetrics => stats.open_metrics(),
-                _ => stats.text(faults),
+                _ => crate::serve::text(stats, faults),
             },
             Self::Trace(report) => match format {
                 Json => crate::trace::json(report),
@@ -207,7 +211,7 @@ impl ResultDocument<'_> {
 fn of_run(run: &Run, verdicts: &[Verdict], format: ResultFormat, style: SheetStyle) -> String {
     let fio = |format| fio::document(run, &[format], FioOptions::default());
     match format {
-        Json => crate::json(run, verdicts),
+        Json => pretty(&RunResult::new(run, verdicts)),
         Csv => crate::csv(run),
         Markdown => crate::markdown(run, verdicts),
         OpenMetrics => crate::open_metrics(run),
@@ -220,7 +224,7 @@ fn of_run(run: &Run, verdicts: &[Verdict], format: ResultFormat, style: SheetSty
     }
 }
 
-fn of_trace_plan(plan: &TracePlanReport, format: ResultFormat, style: SheetStyle) -> String {
+fn of_trace_plan(plan: &TracePlanResult, format: ResultFormat, style: SheetStyle) -> String {
     use crate::plan::trace::{csv, json, page, svg, text};
     match format {
         Svg => svg(plan),
@@ -232,9 +236,9 @@ fn of_trace_plan(plan: &TracePlanReport, format: ResultFormat, style: SheetStyle
     }
 }
 
-fn of_repeats(series: &[RepeatsDocument], format: ResultFormat, style: SheetStyle) -> String {
+fn of_repeats(series: &[RepeatsResult<'_>], format: ResultFormat, style: SheetStyle) -> String {
     match format {
-        Json => crate::repeats_json(series),
+        Json => repeats_json(series),
         Csv => crate::repeats_csv(series),
         Markdown => crate::repeats_markdown(series),
         Html => page_of_repeats(series),
@@ -243,20 +247,19 @@ fn of_repeats(series: &[RepeatsDocument], format: ResultFormat, style: SheetStyl
 }
 
 /// Returns all repeats on one page, with their charts overlaid.
-fn page_of_repeats(series: &[RepeatsDocument]) -> String {
-    let numbered = |repeats: &RepeatsDocument| -> Vec<String> {
+fn page_of_repeats(series: &[RepeatsResult<'_>]) -> String {
+    let numbered = |repeats: &RepeatsResult<'_>| -> Vec<String> {
         (1..=repeats.runs.len()).map(|number| format!("{} {number}", repeats.name)).collect()
     };
     let names: Vec<String> = series.iter().flat_map(numbered).collect();
     let runs = series.iter().flat_map(|repeats| &repeats.runs);
-    let subjects = names
-        .iter()
-        .zip(runs)
-        .map(|(name, (run, verdicts))| PageSubject::Run(ReportedRun { name, run, verdicts, written: None }));
+    let subjects = names.iter().zip(runs).map(|(name, one)| {
+        PageSubject::Run(ReportedRun { name, run: &one.run, verdicts: &one.verdicts, written: None })
+    });
     html::page(&subjects.collect::<Vec<_>>())
 }
 
-fn of_sweep(document: &SweepDocument, format: ResultFormat, style: SheetStyle) -> String {
+fn of_sweep(document: &SweepResult, format: ResultFormat, style: SheetStyle) -> String {
     match format {
         Svg => crate::sweep::svg(document),
         Html => html::page(&[PageSubject::Sweep(document)]),
@@ -266,9 +269,9 @@ fn of_sweep(document: &SweepDocument, format: ResultFormat, style: SheetStyle) -
     }
 }
 
-fn of_suite(document: &SuiteDocument, format: ResultFormat, style: SheetStyle) -> String {
+fn of_suite(document: &SuiteResult, format: ResultFormat, style: SheetStyle) -> String {
     match format {
-        Json => crate::suite::json(document),
+        Json => document.json(),
         Markdown => crate::suite::markdown(document),
         Html => html::page(&[PageSubject::Suite(document)]),
         _ => crate::suite::text(document, style),

@@ -118,15 +118,5 @@ pub(crate) fn xml(text: &str) -> String {
     out
 }
 
-/// Escapes the value of an OpenMetrics label, without the quotes.
-pub(crate) fn label(text: &str) -> String {
-    let kept = |letter: char| letter == '\n' || !is_hidden(letter);
-    let mut shown = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if kept(letter) { shown.push(letter) } else { push_printable(&mut shown, letter) }
-    }
-    shown.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
-}
-
 #[cfg(test)]
 mod tests;

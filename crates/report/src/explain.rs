@@ -1,6 +1,8 @@
 //! Explanations of figures from any source, as text, Markdown and JSON.
 
 use analyse::{ActiveIntervals, Evidence, EvidenceSource, EvidenceUnit, Explanation, Finding, Quantity};
+use results::explain::Explained;
+use results::stored::pretty;
 use serde::Serialize;
 use units::{Bytes, Nanos, count, percent, significant};
 
@@ -13,20 +15,6 @@ use crate::words::{self, Origin, SentenceContext, severity_name};
 
 /// Version of the document's layout.
 const SCHEMA: u32 = 1;
-
-/// Findings about one input.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Explained {
-    /// Input file or claim.
-    pub input: String,
-    /// Kind of input: `run`, `iostat`, `claim` or `trace`.
-    pub kind: &'static str,
-    /// Expected volume.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expected: Option<String>,
-    /// One explanation per job or device.
-    pub explanations: Vec<Explanation>,
-}
 
 /// Returns the explanations as text. Findings are in order of importance, each with its code and evidence.
 pub(crate) fn explain_text(explained: &[Explained], style: SheetStyle) -> String {
@@ -44,15 +32,13 @@ pub(crate) fn explain_text(explained: &[Explained], style: SheetStyle) -> String
     page.sheet.finish()
 }
 
-impl Explained {
-    fn origin(&self) -> Origin<'_> {
-        Origin { kind: self.kind, volume: self.expected.as_deref() }
-    }
+fn origin(one: &Explained) -> Origin<'_> {
+    Origin { kind: one.kind, volume: one.expected.as_deref() }
+}
 
-    /// Returns the answer about one subject, named if there are several.
-    fn answer(&self, explanation: &Explanation) -> Answer {
-        words::explain_answer(explanation, self.origin())
-    }
+/// Returns the answer about one subject, named if there are several.
+fn answer(one: &Explained, explanation: &Explanation) -> Answer {
+    words::explain_answer(explanation, origin(one))
 }
 
 /// Column of the figures below an answer.
@@ -81,7 +67,7 @@ impl ExplainPage {
             if with_subject {
                 self.sheet.line(&self.sheet.strong(&explanation.subject));
             }
-            one.answer(explanation).write(&mut self.sheet);
+            answer(one, explanation).write(&mut self.sheet);
             let glance = at_a_glance(explanation);
             if !glance.is_empty() {
                 self.sheet.gap();
@@ -293,10 +279,8 @@ struct ExplainDocument<'a> {
 
 #[derive(Serialize)]
 struct ExplainedInput<'a> {
-    input: &'a str,
-    kind: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expected: Option<&'a str>,
+    #[serde(flatten)]
+    explained: &'a Explained,
     subjects: Vec<ExplainSubject<'a>>,
 }
 
@@ -331,7 +315,7 @@ fn subject<'a>(one: &'a Explained, explanation: &'a Explanation) -> ExplainSubje
     };
     ExplainSubject {
         subject: &explanation.subject,
-        answer: (!explanation.only_figures).then(|| one.answer(explanation)),
+        answer: (!explanation.only_figures).then(|| answer(one, explanation)),
         figures: &explanation.figures,
         active: explanation.active,
         findings: explanation.findings.iter().map(worded).collect(),
@@ -342,13 +326,11 @@ fn subject<'a>(one: &'a Explained, explanation: &'a Explanation) -> ExplainSubje
 
 /// Returns the explanations as JSON: findings as data, each with its sentence.
 pub(crate) fn explain_json(explained: &[Explained]) -> String {
-    let inputs = explained.iter().map(|one| ExplainedInput {
-        input: &one.input,
-        kind: one.kind,
-        expected: one.expected.as_deref(),
-        subjects: one.explanations.iter().map(|explanation| subject(one, explanation)).collect(),
+    let inputs = explained.iter().map(|one| {
+        let subjects = one.explanations.iter().map(|explanation| subject(one, explanation)).collect();
+        ExplainedInput { explained: one, subjects }
     });
-    crate::own::pretty(&ExplainDocument { schema: SCHEMA, inputs: inputs.collect() })
+    pretty(&ExplainDocument { schema: SCHEMA, inputs: inputs.collect() })
 }
 
 /// Returns the explanations as a page, one part per job or device.
@@ -356,7 +338,7 @@ pub(crate) fn explain_page(explained: &[Explained]) -> Page {
     let all = || explained.iter().flat_map(|one| one.explanations.iter().map(move |explanation| (one, explanation)));
     let answered: Vec<(String, Answer)> = all()
         .filter(|(_, explanation)| !explanation.only_figures)
-        .map(|(one, explanation)| (title(one, explanation), one.answer(explanation)))
+        .map(|(one, explanation)| (title(one, explanation), answer(one, explanation)))
         .collect();
     let answer = match answered.as_slice() {
         [(_, answer)] => answer.clone(),

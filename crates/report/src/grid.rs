@@ -1,94 +1,13 @@
-//! A grid of runs that differ in a few settings, as text, Markdown, CSV and JSON.
+//! A grid of runs that differ in a few settings, as text, Markdown and CSV.
 
-use analyse::{Code, Verdict};
-use record::{DataKind, JobResult, MissingItems, Run, ShardRecord};
-use serde::{Deserialize, Serialize};
-use units::{Bytes, Nanos, Problem, ProblemCode, count};
+use analyse::Code;
+use record::{DataKind, JobResult};
+use results::grid::{GridPoint, GridResult};
+use units::{Bytes, Nanos, count};
 
 use crate::answer::{Answer, Outcome};
 use crate::escape;
 use crate::sheet::{Sheet, SheetStyle};
-
-/// A grid, or a shard of one.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct GridDocument {
-    /// Command line, one argument per element.
-    pub command_line: Vec<String>,
-    /// The shard; `None` for a whole grid.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shard: Option<ShardRecord>,
-    /// Points that no shard has; `None` if there are all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing: Option<MissingItems>,
-    /// The points, in the order of the settings.
-    #[serde(rename = "sweep")]
-    pub points: Vec<GridPoint>,
-}
-
-/// One run of a grid.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(from = "StoredPoint")]
-pub struct GridPoint {
-    /// Names and values of its settings, in the order of the sweep options.
-    pub settings: Vec<(String, String)>,
-    #[serde(flatten)]
-    pub run: Run,
-    /// Findings about the run.
-    pub verdicts: Vec<Verdict>,
-}
-
-/// A point as stored. It is judged again, because another version may have written it.
-#[derive(Deserialize)]
-struct StoredPoint {
-    settings: Vec<(String, String)>,
-    #[serde(flatten)]
-    run: Run,
-}
-
-impl From<StoredPoint> for GridPoint {
-    fn from(StoredPoint { settings, run }: StoredPoint) -> Self {
-        let text = |text: &str| units::printable(text).into_owned();
-        let settings = settings.iter().map(|(key, value)| (text(key), text(value))).collect();
-        Self::new(settings, record::printable(run))
-    }
-}
-
-impl GridPoint {
-    /// Judges the run of some settings.
-    #[must_use]
-    pub fn new(settings: Vec<(String, String)>, run: Run) -> Self {
-        Self { verdicts: analyse::analyse(&run), settings, run }
-    }
-
-    /// Returns the settings as `key=value`, separated by blanks.
-    #[must_use]
-    pub fn label(&self) -> String {
-        assignments(&self.settings)
-    }
-}
-
-/// Returns settings as `key=value`, separated by blanks.
-#[must_use]
-pub fn assignments(settings: &[(String, String)]) -> String {
-    settings.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
-}
-
-/// Version of the document's layout.
-const SCHEMA: u32 = 1;
-
-#[derive(Serialize)]
-struct GridEnvelope<'a> {
-    /// Layout version; its key identifies the document.
-    fathom_grid: u32,
-    version: &'static str,
-    #[serde(flatten)]
-    document: &'a GridDocument,
-}
-
-#[derive(Deserialize)]
-struct VersionedGrid {
-    fathom_grid: u32,
-}
 
 const HEAD: [&str; 7] = ["IOPS", "bandwidth", "mean", "p50", "p99", "p99.9", "limit"];
 
@@ -147,7 +66,7 @@ const WIDTH_MAX: usize = 200;
 
 /// Returns the grid as text: settings on the left, results on the right, then what is missing.
 #[must_use]
-pub fn text(document: &GridDocument, style: SheetStyle) -> String {
+pub fn text(document: &GridResult, style: SheetStyle) -> String {
     let (head, body) = table(&document.points);
     let width =
         |column: usize| std::iter::once(&head).chain(&body).map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -170,7 +89,7 @@ pub fn text(document: &GridDocument, style: SheetStyle) -> String {
 }
 
 /// Answers which point is fastest, and from which one on there is no more to gain.
-fn answer(document: &GridDocument) -> Option<Answer> {
+fn answer(document: &GridResult) -> Option<Answer> {
     /// Fraction of the highest rate that counts as all of it.
     const NEARLY: f64 = 0.98;
     let rate = |point: &GridPoint| {
@@ -195,37 +114,8 @@ fn answer(document: &GridDocument) -> Option<Answer> {
     Some(Answer::new(Outcome::Neutral, format!("{}{limit}{rest}.", words(best))))
 }
 
-/// Returns the grid as JSON: `sweep` holds the points, each a run with its `settings`.
-#[must_use]
-pub fn json(document: &GridDocument) -> String {
-    crate::own::pretty(&GridEnvelope { fathom_grid: SCHEMA, version: env!("CARGO_PKG_VERSION"), document })
-}
-
-/// Parses the output of [`json`]. Runs are judged again.
-///
-/// # Errors
-///
-/// Returns an error if the text is not such a document, or has a later layout version.
-pub fn read(text: &str) -> Result<GridDocument, Problem> {
-    let VersionedGrid { fathom_grid } = crate::own::parsed(text)?;
-    if fathom_grid > SCHEMA {
-        return Err(crate::own::too_new(fathom_grid, SCHEMA));
-    }
-    let document: GridDocument = crate::own::parsed(text)?;
-    let names = |point: &GridPoint| point.settings.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-    if let Some(other) = document.points.iter().find(|point| names(point) != names(&document.points[0])) {
-        let (first, other) = (names(&document.points[0]).join(", "), names(other).join(", "));
-        let what = format!("its points have different settings: `{first}` and `{other}`");
-        return Err(Problem::error(ProblemCode::UnreadableInput, what).help("write the grid again"));
-    }
-    if let Some(newer) = document.points.iter().find(|point| point.run.schema > record::SCHEMA) {
-        return Err(crate::own::too_new(newer.run.schema, record::SCHEMA));
-    }
-    Ok(document)
-}
-
 /// Returns CSV: the settings, then the columns of [`crate::csv`].
-pub(crate) fn csv(document: &GridDocument) -> String {
+pub(crate) fn csv(document: &GridResult) -> String {
     let mut out = String::new();
     for (index, point) in document.points.iter().enumerate() {
         let names: Vec<String> = point.settings.iter().map(|(name, _)| escape::csv(name)).collect();
@@ -241,7 +131,7 @@ pub(crate) fn csv(document: &GridDocument) -> String {
 }
 
 /// Returns a Markdown table with the columns of [`text`].
-pub(crate) fn markdown(document: &GridDocument) -> String {
+pub(crate) fn markdown(document: &GridResult) -> String {
     let (head, body) = table(&document.points);
     let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let line = |cells: &[String]| row(&cells.iter().map(|cell| escape::markdown(cell)).collect::<Vec<_>>());
@@ -249,4 +139,34 @@ pub(crate) fn markdown(document: &GridDocument) -> String {
     let rows: String = body.iter().map(|row| line(row)).collect();
     let missing: String = document.missing.iter().map(|missing| format!("\n{missing}\n")).collect();
     format!("{}{}{rows}{missing}", line(&head), row(&rule))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{MissingItems, Run};
+    use results::sweep::SweepResult;
+
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_said_in_all_formats() {
+        let missing = Some(MissingItems { shards: vec![1], count: 2, items: 2, of: 3, ..MissingItems::default() });
+        let grid = GridResult { missing: missing.clone(), ..GridResult::default() };
+        let said = "2 of 3 points are missing: shard 1 of 2 is absent";
+        for text in [text(&grid, SheetStyle::default()), markdown(&grid), crate::html::grid_page(&grid)] {
+            assert!(text.contains(said), "{text}");
+        }
+        let sweep = SweepResult { missing, ..SweepResult::default() };
+        let style = SheetStyle { width: 100, ..SheetStyle::default() };
+        assert!(crate::sweep::text(&sweep, style).contains(said));
+        assert!(crate::html::page(&[crate::html::PageSubject::Sweep(&sweep)]).contains(said));
+    }
+
+    /// A width above 65,535 panicked.
+    #[test]
+    fn a_long_setting_does_not_widen_its_column_without_limit() {
+        let point = GridPoint::new(vec![("x".repeat(100_000), String::new())], Run::default());
+        let grid = GridResult { points: vec![point.clone(), point], ..GridResult::default() };
+        assert!(!text(&grid, SheetStyle::default()).is_empty());
+    }
 }

@@ -1,14 +1,15 @@
 //! Output of every command: text, tables, pages, charts, and formats for programs.
 //!
-//! Functions take data and return text. [`text()`] prints a [`record::Run`] and the findings of [`analyse`], ending
-//! with the verdict; [`json()`] is Fathom's own format; [`fio`] has fio's formats; [`csv()`], [`markdown()`] and
-//! [`open_metrics()`] are tables. [`compare`] and [`gate`] print comparisons and checked assertions; [`suite`] and
-//! [`sweep`] published procedures and the knee; [`mod@plan`] purchase plans; [`catalog`] modelled volumes; [`runs`]
-//! saved runs; [`serve`] the statistics of a server. The sentences of findings, which are data elsewhere, are in the
-//! module `words`.
+//! Functions take data, mostly of `results`, and return text. [`text()`] prints a [`record::Run`] and the findings of
+//! [`analyse`], ending with the verdict; [`fio`] has fio's formats; [`csv()`], [`markdown()`] and [`open_metrics()`] are
+//! tables. [`compare`] and [`gate`] print comparisons and checked assertions; [`suite`] and [`sweep`] published procedures
+//! and the knee; [`mod@plan`] purchase plans; [`catalog`] modelled volumes; [`runs`] saved runs; [`serve`] the statistics
+//! of a server. JSON is the serialization of the result itself, with sentences beside it where a document has them. The
+//! sentences of findings, which are data elsewhere, are in the module `words`.
 //!
-//! What is *not* here: statistics (`record` and `analyse` have them; this crate scales units), the store and the server
-//! (their data comes in as plain values), files, terminals, the environment, and diagnostics about job files.
+//! What is *not* here: the results (`results`), statistics (`record` and `analyse` have them; this crate scales units), the
+//! store and the server (their data comes in as plain values), files, terminals, the environment, and diagnostics about job
+//! files. Only `cli` depends on this crate.
 
 mod answer;
 pub mod capture;
@@ -20,14 +21,11 @@ mod diagnostics;
 mod doctor;
 mod document;
 pub mod escape;
-mod events;
 mod explain;
 pub mod fio;
 pub mod gate;
 pub mod grid;
 pub mod html;
-mod openmetrics;
-mod own;
 mod page;
 pub mod plan;
 pub mod preview;
@@ -35,7 +33,6 @@ pub mod progress;
 mod repeats;
 pub mod runs;
 pub mod serve;
-mod sharded;
 mod sheet;
 mod stuck;
 pub mod suite;
@@ -47,18 +44,12 @@ mod volume_terms;
 mod words;
 
 pub use diagnostics::diagnostics_text;
-pub use doctor::{Diagnosis, doctor_checks};
+pub use doctor::doctor_checks;
 pub(crate) use doctor::{doctor_json, doctor_page, doctor_text};
 pub use document::{ResultDocument, ResultFormat, formats_of};
-pub use events::{Event, JobEnd};
-pub use explain::Explained;
 pub use explain::findings_markdown;
 pub(crate) use explain::{explain_json, explain_page, explain_text};
-pub use openmetrics::{Metric, MetricKind, OpenMetrics, label, of_runs};
-pub use own::json;
-pub use repeats::RepeatsDocument;
-pub(crate) use repeats::{repeats_csv, repeats_json, repeats_markdown, repeats_text};
-pub use sharded::Sharded;
+pub(crate) use repeats::{repeats_csv, repeats_markdown, repeats_text};
 pub use sheet::Tone;
 pub use sheet::{Sheet, SheetStyle};
 pub use stuck::stuck_lines;
@@ -67,3 +58,9 @@ pub use tables::{csv, markdown, open_metrics};
 pub(crate) use tables::{csv_of, markdown_of, open_metrics_of};
 pub use text::text;
 pub use trace::job_comment;
+
+/// Returns what a finding about a job says, with the remedy.
+#[must_use]
+pub fn finding_text(finding: &analyse::Finding, job: &record::JobResult) -> String {
+    words::finding(finding, job)
+}

@@ -1,69 +1,20 @@
-//! Repeated runs of the same jobs: medians and variation, as text, Markdown, CSV and JSON.
+//! Repeated runs of the same jobs: medians and variation, as text, Markdown and CSV.
 
-use analyse::{JobSpread, Verdict};
-use record::Run;
-use serde::Serialize;
+use analyse::JobSpread;
+use results::run::RepeatsResult;
 use units::percent;
 
-use crate::own::OwnDocument;
 use crate::sheet::{Sheet, SheetStyle};
 use crate::suite::{figure_name, shown};
 use crate::text::{parameters, tone_of};
 use crate::{escape, tables, words};
 
-/// Repeated runs of the same jobs.
-#[derive(Clone, Debug, Default)]
-pub struct RepeatsDocument {
-    /// Identifier of the series.
-    pub series: String,
-    /// Name of the series.
-    pub name: String,
-    /// Requested number of runs.
-    pub of: u32,
-    /// Completed runs in chronological order, with the findings about each.
-    pub runs: Vec<(Run, Vec<Verdict>)>,
-    /// Variation of the figures of each job.
-    pub jobs: Vec<JobSpread>,
-}
-
-/// Version of the document's layout.
-const SCHEMA: u32 = 1;
-
-#[derive(Serialize)]
-struct RepeatsEnvelope<'a> {
-    /// Layout version; its key identifies the document.
-    fathom_repeats: u32,
-    series: Vec<RepeatsSeries<'a>>,
-}
-
-#[derive(Serialize)]
-struct RepeatsSeries<'a> {
-    series: &'a str,
-    name: &'a str,
-    of: u32,
-    jobs: &'a [JobSpread],
-    runs: Vec<OwnDocument<'a>>,
-}
-
-/// Returns the repeats as JSON: for each series the variation of its figures (units of one, bytes, nanoseconds) and its
-/// runs.
-pub(crate) fn repeats_json(all: &[RepeatsDocument]) -> String {
-    let series = all.iter().map(|repeats| RepeatsSeries {
-        series: &repeats.series,
-        name: &repeats.name,
-        of: repeats.of,
-        jobs: &repeats.jobs,
-        runs: repeats.runs.iter().map(|(run, verdicts)| OwnDocument { run, verdicts }).collect(),
-    });
-    crate::own::pretty(&RepeatsEnvelope { fathom_repeats: SCHEMA, series: series.collect() })
-}
-
 /// Returns CSV: the rows of all runs, preceded by series and number.
-pub(crate) fn repeats_csv(all: &[RepeatsDocument]) -> String {
+pub(crate) fn repeats_csv(all: &[RepeatsResult<'_>]) -> String {
     let mut out = String::new();
     for repeats in all {
-        for (number, (run, _)) in (1..).zip(&repeats.runs) {
-            let table = tables::csv(run);
+        for (number, one) in (1..).zip(&repeats.runs) {
+            let table = tables::csv(&one.run);
             let (head, rows) = table.split_once('\n').unwrap_or((&table, ""));
             if out.is_empty() {
                 out.push_str(&format!("series,repeat,{head}\n"));
@@ -75,7 +26,7 @@ pub(crate) fn repeats_csv(all: &[RepeatsDocument]) -> String {
 }
 
 /// Returns Markdown with one table per job.
-pub(crate) fn repeats_markdown(all: &[RepeatsDocument]) -> String {
+pub(crate) fn repeats_markdown(all: &[RepeatsResult<'_>]) -> String {
     let mut out = String::new();
     for repeats in all {
         for job in &repeats.jobs {
@@ -99,7 +50,7 @@ pub(crate) fn repeats_markdown(all: &[RepeatsDocument]) -> String {
 }
 
 /// Returns the repeats as text. Each job ends with the verdict on the run closest to the median.
-pub(crate) fn repeats_text(all: &[RepeatsDocument], style: SheetStyle) -> String {
+pub(crate) fn repeats_text(all: &[RepeatsResult<'_>], style: SheetStyle) -> String {
     let mut sheet = Sheet::new(style.readable(), 2);
     for (index, repeats) in all.iter().enumerate() {
         if index > 0 {
@@ -117,7 +68,7 @@ pub(crate) fn repeats_text(all: &[RepeatsDocument], style: SheetStyle) -> String
 }
 
 /// Returns `5 repeats` or `2 of 5 repeats`.
-fn count_words(repeats: &RepeatsDocument) -> String {
+fn count_words(repeats: &RepeatsResult<'_>) -> String {
     let (done, of) = (repeats.runs.len(), repeats.of as usize);
     let noun = if of == 1 { "repeat" } else { "repeats" };
     if done == of { format!("{of} {noun}") } else { format!("{done} of {of} {noun}") }
@@ -125,8 +76,8 @@ fn count_words(repeats: &RepeatsDocument) -> String {
 
 const COLUMNS: [usize; 4] = [14, 12, 26, 8];
 
-fn table(sheet: &mut Sheet, repeats: &RepeatsDocument, place: usize, job: &JobSpread) {
-    let load = repeats.runs.first().and_then(|(run, _)| run.jobs.get(place)).map(parameters).unwrap_or_default();
+fn table(sheet: &mut Sheet, repeats: &RepeatsResult<'_>, place: usize, job: &JobSpread) {
+    let load = repeats.runs.first().and_then(|one| one.run.jobs.get(place)).map(parameters).unwrap_or_default();
     sheet.line(&format!("{}  {load}", sheet.strong(&job.job)));
     let room = sheet.width().saturating_sub(COLUMNS.iter().sum::<usize>() + 4);
     let heads = row(["", "median", "least to greatest", "range"].map(str::to_owned));
@@ -162,13 +113,13 @@ fn fitting(values: &[String], room: usize) -> String {
 }
 
 /// Appends the verdict on the run whose throughput is closest to the median, and how many runs have another verdict.
-fn verdict(sheet: &mut Sheet, repeats: &RepeatsDocument, place: usize, job: &JobSpread) {
+fn verdict(sheet: &mut Sheet, repeats: &RepeatsResult<'_>, place: usize, job: &JobSpread) {
     let Some(first) = job.figures.first() else { return };
     let distance = |index: &usize| first.values[*index].map_or(f64::INFINITY, |value| (value - first.median).abs());
     let nearest = (0..first.values.len()).min_by(|a, b| distance(a).total_cmp(&distance(b)));
     let of = |index: usize| {
-        let (run, verdicts) = repeats.runs.get(index)?;
-        Some((run.jobs.get(place)?, verdicts.iter().find(|verdict| verdict.job == place)?))
+        let one = repeats.runs.get(index)?;
+        Some((one.run.jobs.get(place)?, one.verdicts.iter().find(|verdict| verdict.job == place)?))
     };
     let Some((result, verdict)) = nearest.and_then(of) else { return };
     let others =

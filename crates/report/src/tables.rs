@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use analyse::Verdict;
 use record::{DirectionResult, JobResult, KnownTransfers, LatencyStats, Measured, Run};
+use results::openmetrics::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
+use results::openmetrics::{Metric, OpenMetrics, label};
 use units::{Bytes, Nanos, count};
 
-use crate::openmetrics::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
-use crate::openmetrics::{Metric, OpenMetrics, label};
 use crate::{escape, words};
 
 /// A row: a result, and one of its kinds of operations or its syncs, with their name.

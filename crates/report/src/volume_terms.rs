@@ -1,8 +1,8 @@
 //! Prices and sources of modelled volumes, printed alike in every report.
 
-use serde_json::{Value, json};
+use plan::MonthlyCost;
+use serde_json::{Map, Value, json};
 use units::grouped;
-use volume::LimitSource;
 use volume::spec::PriceParts;
 
 /// Formats an amount of money with two decimals: `1,234.50`.
@@ -17,15 +17,13 @@ pub(crate) fn price_parts(parts: &PriceParts) -> [(&'static str, f64); 4] {
     [("capacity", capacity), ("IOPS", iops), ("throughput", throughput), ("performance", performance)]
 }
 
-/// Returns the parts of a price for a JSON document.
-pub(crate) fn parts_json(parts: &PriceParts) -> Value {
-    let PriceParts { capacity, iops, throughput, performance } = *parts;
-    json!({ "capacity": capacity, "iops": iops, "throughput": throughput, "performance": performance })
-}
-
-/// Returns a source for a JSON document.
-pub(crate) fn source_json(source: &LimitSource) -> Value {
-    json!({ "title": source.title, "address": source.address, "date": source.date })
+/// Returns a price with its total, and `more`, for a JSON document.
+pub(crate) fn price_json(money: &MonthlyCost, more: Value) -> Value {
+    let total = json!({
+        "usd_per_month": money.usd_per_month, "stands_for": money.stands_for, "date": money.price.source.date,
+    });
+    let parts = [json!(money.price), total, more];
+    parts.into_iter().flat_map(|part| part.as_object().cloned()).flatten().collect::<Map<_, _>>().into()
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@ use analyse::compare::{
 use analyse::gate::{Assertion, GateOutcome, JudgedAssertion, UnknownReason};
 use record::{Figure, Run};
 use report::SheetStyle;
-use report::compare::{self, NamedRun};
-use report::gate::{self, GateCheck};
+use report::{compare, gate};
+use results::compare::{ComparisonResult, NamedRun};
+use results::gate::{GateCheck, GateResult};
 
 fn row(name: &str, values: [f64; 2], change: Option<[f64; 2]>, judgement: Judgement) -> FigureComparison {
     let change = change.map(|[percent, half]| Change {
@@ -33,7 +34,7 @@ fn named(name: &str) -> Vec<NamedRun> {
     vec![NamedRun { name: name.to_owned(), load, began: Some("2026-11-21 12:50:13".to_owned()) }]
 }
 
-fn document() -> compare::ComparisonDocument {
+fn document() -> ComparisonResult {
     let open = |more| Judgement::Undecided { more };
     let figures = vec![
         row("read.iops", [152_300.0, 161_600.0], Some([6.1, 1.2]), Judgement::Better),
@@ -54,7 +55,7 @@ fn document() -> compare::ComparisonDocument {
         blocking: false,
     };
     let comparison = Comparison { mismatches: vec![kernel], jobs: vec![job] };
-    compare::ComparisonDocument::new(named("before"), named("after"), ComparisonSettings::default(), comparison)
+    compare::result(named("before"), named("after"), ComparisonSettings::default(), comparison)
 }
 
 #[test]
@@ -102,10 +103,10 @@ fn check(text: &str, outcome: GateOutcome, values: [Option<f64>; 3], strict: boo
     let more = change.map(|_| More::Seconds(120));
     let [measured, bound, margin_percent] = values;
     let judged = JudgedAssertion { outcome, measured, bound, margin_percent, change, more };
-    GateCheck::new(text, Assertion::parse(text).expect(text), judged, strict)
+    gate::check(text, Assertion::parse(text).expect(text), judged, strict)
 }
 
-fn gated(strict: bool) -> gate::GateDocument {
+fn gated(strict: bool) -> GateResult {
     let run = Run::default();
     let checks = vec![
         check("read.iops>=150k", GateOutcome::Passed, [Some(161_600.0), Some(150_000.0), Some(7.73)], strict),
@@ -113,7 +114,7 @@ fn gated(strict: bool) -> gate::GateDocument {
         check("write.iops>=99%", GateOutcome::WithinNoise, [Some(970.0), Some(990.0), Some(-2.02)], strict),
         check("trim.iops>=1", GateOutcome::Unknown(UnknownReason::NotMeasured), [None, Some(1.0), None], strict),
     ];
-    gate::GateDocument::new(vec![(named("after").remove(0), &run)], named("before"), checks, Vec::new())
+    gate::result(vec![(named("after").remove(0), &run)], named("before"), Vec::new(), checks, Vec::new())
 }
 
 #[test]

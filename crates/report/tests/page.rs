@@ -5,7 +5,9 @@ use record::{
     CpuUse, Declared, DeclaredSizes, DirectionResult, DiskUse, EstimatedLoad, HostRecord, JobResult, LatencyStats,
     Measured, Note, Run, RunOutcome, SCHEMA, Tool, from_json,
 };
-use report::{ResultDocument, ResultFormat, SheetStyle, csv, json, markdown, open_metrics, text};
+use report::{ResultDocument, ResultFormat, SheetStyle, csv, markdown, open_metrics, text};
+use results::run::RunResult;
+use results::stored::pretty;
 use units::PerKind;
 
 /// Returns latencies around 1.3 ms with a tail.
@@ -161,7 +163,7 @@ fn without_colours(painted: &str) -> String {
 #[test]
 fn own_json_can_be_parsed_and_contains_the_verdict() {
     let run = run(vec![direct_random_read()]);
-    let document = json(&run, &analyse(&run));
+    let document = pretty(&RunResult::new(&run, &analyse(&run)));
     assert_eq!(from_json(&document).unwrap(), run);
     let parsed: serde_json::Value = serde_json::from_str(&document).unwrap();
     let headline = &parsed["verdicts"][0]["headline"];

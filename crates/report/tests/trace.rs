@@ -113,6 +113,7 @@ fn job() -> JobComparison {
         trace: Some(trace),
         job: Some(job),
         difference,
+        tolerance: dimension.tolerance(),
         is_matched: difference.abs() <= dimension.tolerance(),
     };
     let load = |iops: f64, p99_ns: u64| LoadLatency { iops, p50_ns: 774_000, p99_ns, p99_9_ns: 2 * p99_ns };

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use plan::replay::{ReplayBounds, ReplayCredits, ReplayInterval, ReplayLimit, ReplayResult, ReplaySearch, ReplayTrial};
 use plan::{LatencyCache, Need, named, rank_by};
-use report::plan::{PlannedPart, PlannedTrace, TracePlanReport};
 use report::{ResultDocument, ResultFormat, SheetStyle};
+use results::plan::{PlannedPart, PlannedTrace, TracePlanResult};
 use units::Nanos;
 use volume::catalogue;
 use volume::closed::{Load, caps};
@@ -57,7 +57,7 @@ fn scripted(trial: &ReplayTrial) -> Option<ReplayResult> {
     })
 }
 
-fn report(volumes: &[&str], bounds: ReplayBounds) -> TracePlanReport {
+fn report(volumes: &[&str], bounds: ReplayBounds) -> TracePlanResult {
     let need = Need {
         capacity: Some(400 << 30),
         headroom: 0.2,
@@ -90,7 +90,7 @@ fn report(volumes: &[&str], bounds: ReplayBounds) -> TracePlanReport {
         notes: vec!["3 requests were lost when the trace was captured".to_owned()],
         ..PlannedTrace::default()
     };
-    TracePlanReport { trace, need, bounds, candidates, ranking, next_step, resolution: 0.005, seed: 1 }
+    TracePlanResult { trace, need, bounds, candidates, ranking, next_step, resolution: 0.005, seed: 1 }
 }
 
 fn p99(ms: u64) -> ReplayBounds {
@@ -110,7 +110,7 @@ fn expect(name: &str, text: &str) {
     assert_eq!(text, std::fs::read_to_string(&path).unwrap_or_default(), "{name}");
 }
 
-fn rendered(report: &TracePlanReport, format: ResultFormat) -> String {
+fn rendered(report: &TracePlanResult, format: ResultFormat) -> String {
     ResultDocument::TracePlan(report).render(format, SheetStyle::default())
 }
 

@@ -26,7 +26,7 @@ mod view;
 
 pub use addresses::RuntimeDirectory;
 pub use child::RunningChild;
-pub use control::{ControlReply, ExportState, Located, ServerState, send_command};
+pub use control::{ControlReply, Located, send_command};
 pub use devices::{CleanedDevices, HeldDevices, clean};
 pub use opening::{OpenedServer, Opening};
 pub use prepared::PreparedServer;
@@ -34,7 +34,6 @@ pub use question::ServeQuestion;
 pub use rejected_clients::RejectionLog;
 pub use request::{HostFiles, ServeRequest};
 pub use stats::RecentRates;
-pub use stats::document;
 pub use stats_socket::read_statistics;
 pub use stores::dangers;
 pub use view::RecentView;

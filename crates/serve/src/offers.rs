@@ -3,7 +3,7 @@
 use nbd::server::Offer;
 use nbd::store::{Store, StoreCapabilities};
 use nbd::wire::{Export, ExportBlockSizes, TransmissionFlags as Flags};
-use report::serve::ExportStats;
+use results::serve::ExportStats;
 use volume::{Attachment, Behaviour, Limit};
 
 use crate::addresses::BoundAddress;

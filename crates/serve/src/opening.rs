@@ -1,8 +1,10 @@
 //! Startup steps that need the running server: attach devices, then start the command of `--run` or print hints.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use engine::block::DeviceDraft;
+use results::serve::ServerHints;
 
 use crate::child::RunningChild;
 use crate::devices::{self, HeldDevices};
@@ -14,7 +16,7 @@ pub struct Opening {
     pub(crate) drafts: Vec<DeviceDraft>,
     /// The command of `--run`.
     pub(crate) command: Option<String>,
-    pub(crate) hints: String,
+    pub(crate) hints: ServerHints,
     pub(crate) variables: Vec<(&'static str, OsString)>,
 }
 
@@ -28,17 +30,15 @@ pub struct OpenedServer {
 }
 
 impl Opening {
-    /// Attaches the devices, then starts the command or passes hints to `print`. Blocks until the server, on another
-    /// thread, responds.
+    /// Attaches the devices, then starts the command or passes hints and devices to `print`. Blocks until the
+    /// server, on another thread, responds.
     ///
     /// # Errors
     /// The system's refusal; everything is undone.
-    pub fn open(self, print: &dyn Fn(&str)) -> Result<OpenedServer, Problem> {
+    pub fn open(self, print: &dyn Fn(&ServerHints, &[PathBuf])) -> Result<OpenedServer, Problem> {
         let devices = devices::attach(self.drafts)?;
         let Some(command) = self.command else {
-            print(&self.hints);
-            let paths = devices.paths();
-            paths.iter().for_each(|path| print(&format!("  {:<11} {}\n", "device", path.display())));
+            print(&self.hints, &devices.paths());
             return Ok(OpenedServer { devices, child: None });
         };
         let mut variables = self.variables;

@@ -6,7 +6,7 @@ use engine::gate::WriteGate;
 use nbd::server::{RoundTripDeduction, Server, ServerConfig, Snapshot, Stopper, measure_round_trip};
 use nbd::store::faults::FaultRates;
 use nbd::wire::handshake::HandshakeSettings;
-use report::serve::{ServerAddress, ServerHints};
+use results::serve::{ServerAddress, ServerHints};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use units::{Nanos, Problem, ProblemCode};
 use volume::System;
@@ -172,22 +172,21 @@ impl PreparedServer {
     }
 
     /// Returns a description of the exports with commands to use them.
-    fn hints(&self, sockets: &ServerSockets<'_>, metrics: Option<SocketAddr>) -> String {
+    fn hints(&self, sockets: &ServerSockets<'_>, metrics: Option<SocketAddr>) -> ServerHints {
         let address = self.addresses.first().map(|bound| match bound {
             BoundAddress::Unix(path) => ServerAddress::Unix(path.display().to_string()),
             BoundAddress::Tcp { address, tls } => {
                 ServerAddress::Tcp { host: address.ip().to_string(), port: address.port(), is_encrypted: *tls }
             }
         });
-        let hints = ServerHints {
-            exports: self.facts.iter().map(|facts| &facts.stats).collect(),
+        ServerHints {
+            exports: self.facts.iter().map(|facts| facts.stats.clone()).collect(),
             address,
             statistics: sockets.statistics.display().to_string(),
             control: sockets.control.map(|path| path.display().to_string()),
             metrics: metrics.map(|address| address.to_string()),
             seed: self.seed,
-        };
-        hints.text()
+        }
     }
 }
 

@@ -1,13 +1,11 @@
 //! Statistics of a server, from the counters of its snapshots.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 
 use meter::Histogram;
 use nbd::server::{Done, ExportCounters, Punctuality, Snapshot};
 use nbd::store::{FaultKind, InjectedFaults};
-use report::ResultDocument;
-use report::serve::{ExportStats, PunctualityStats, RequestLatency, RequestStats, ServerStats, StageStats};
+use results::serve::{ExportStats, PunctualityStats, RequestLatency, RequestStats, ServerStats, StageStats};
 use units::Nanos;
 use volume::{Limit, RequestKind, ServiceStage, StageKind};
 
@@ -32,13 +30,6 @@ pub(crate) fn stats(facts: &[ExportFacts], seed: u64, snapshot: &Snapshot, recen
     let stages = snapshot.stages.iter().map(|stage| self::stage(stage, facts, snapshot));
     let punctuality = punctuality(&snapshot.punctuality, facts, snapshot);
     ServerStats::new(seed, snapshot.age.secs_f64(), exports.collect(), stages.collect(), punctuality)
-}
-
-/// Returns statistics as a result that can be rendered.
-#[must_use]
-pub fn document(stats: &ServerStats) -> ResultDocument<'_> {
-    static FAULTS: LazyLock<Vec<&str>> = LazyLock::new(|| FaultKind::ALL.map(FaultKind::name).to_vec());
-    ResultDocument::Server(stats, &FAULTS)
 }
 
 pub(crate) fn by_name(injected: &InjectedFaults) -> BTreeMap<String, u64> {

@@ -3,11 +3,10 @@
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
-use report::serve::ServerStats;
-
 use crate::addresses::{self, RuntimeDirectory, ServiceSocket, TIMEOUT};
 use crate::view::RecentView;
 use live::endpoint::each;
+use results::serve::ServerStats;
 use units::{Problem, ProblemCode};
 
 /// Sends statistics to every client until the program ends.

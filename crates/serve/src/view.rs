@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nbd::server::{RejectedClients, Snapshot};
-use report::serve::ServerStats;
+use results::serve::ServerStats;
 use units::Nanos;
 
 use crate::stats::{self, ExportFacts, RecentRates};

@@ -1,5 +1,7 @@
 //! Formats of traces.
 
+use serde::{Serialize, Serializer};
+
 /// A format in which traces are read and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TraceFormat {
@@ -27,6 +29,12 @@ pub enum TraceFormat {
     Vscsi,
     /// Copies of these in whole seconds.
     VscsiSeconds,
+}
+
+impl Serialize for TraceFormat {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
 }
 
 impl TraceFormat {

@@ -51,6 +51,12 @@ pub fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
+/// Formats a fraction as a percentage, with two digits where one after the point would be zero.
+#[must_use]
+pub fn portion(share: f64) -> String {
+    if share > 0.0 && share < 0.000_95 { format!("{}%", significant(100.0 * share, 2)) } else { percent(share) }
+}
+
 /// Returns how many requests must be in flight for a mean number (rate × latency): the next whole number, and at least one.
 /// What three significant figures do not show is inexact anyway, so 16.04 are 16; from 100 on every one counts.
 #[must_use]

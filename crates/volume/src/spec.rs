@@ -1,5 +1,6 @@
 //! The specification of a volume, with sources.
 
+use serde::Serialize;
 use units::{Bytes, Nanos};
 
 use crate::hard_disk::HardDisk;
@@ -61,7 +62,7 @@ pub struct Buffering {
 }
 
 /// Source of a figure.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LimitSource {
     /// Title of the document.
     pub title: String,
@@ -325,7 +326,7 @@ pub struct SlowPeriods {
 }
 
 /// Price of a volume.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Price {
     /// Currency code: `USD`, `EUR`.
     pub currency: String,
@@ -356,7 +357,7 @@ impl Price {
 }
 
 /// Components of a monthly price.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PriceParts {
     /// For capacity and everything included with it.
     pub capacity: f64,

@@ -29,17 +29,18 @@ const EDGES: &[(&str, &str)] = &[
     ("store", "units record"),
     ("analyse", "units record"),
     ("plan", "units volume"),
-    ("report", "units job trace workload record runner analyse volume plan"),
-    ("capture", "units trace probe engine record report"),
+    ("results", "units record analyse plan trace"),
+    ("report", "units job trace workload record runner analyse volume plan results"),
+    ("capture", "units trace probe engine record results"),
     ("manual", "job"),
-    ("procedure", "units job workload meter target trace volume record runner sim analyse plan report"),
-    ("live", "units job meter volume engine record report runner"),
-    ("serve", "units job meter volume runner sim nbd probe engine device live report"),
+    ("procedure", "units job workload meter target trace volume record runner sim analyse plan results"),
+    ("live", "units job meter volume engine record results runner"),
+    ("serve", "units job meter volume runner sim nbd probe engine device live results"),
     ("fleet", "units job record runner"),
     (
         "cli",
         "units job workload meter target trace drive volume runner sim nbd probe engine capture device fleet live manual serve \
-         procedure record store analyse plan report",
+         procedure record store analyse plan results report",
     ),
     ("fleet-mpi", "units fleet cli"),
     ("xtask", "units job trace features"),
@@ -47,7 +48,7 @@ const EDGES: &[(&str, &str)] = &[
 ];
 
 /// Crates without clocks, threads, files, sockets, environment or output, as enforced by their `clippy.toml`.
-const PURE: &str = "units job workload meter target trace drive volume runner sim record analyse plan report nbd-wire object-wire procedure manual";
+const PURE: &str = "units job workload meter target trace drive volume runner sim record analyse plan results report nbd-wire object-wire procedure manual";
 
 /// Dependencies that would give a pure crate access to the outside.
 const IMPURE_CRATES: &[&str] = &["libc", "nix", "io-uring", "tokio", "rand", "getrandom", "signal-hook", "indicatif"];

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use capture::{CaptureHost, CaptureOptions, capture, sample};
 use record::{Input, Run, read_input};
-use report::capture::{CaptureProgress, CaptureReport, SampleProgress, SampleReport};
+use results::capture::{CaptureProgress, CaptureResult, SampleProgress, SampleResult};
 use trace::{TraceEnd, TraceInfo, TraceReader, TraceRequest, TraceStep};
 
 /// Prints that a test is skipped, which `FATHOM_NO_SKIP=1` forbids.
@@ -256,22 +256,22 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     /// Captures while a load runs.
-    pub(crate) fn during(options: &CaptureOptions, load: impl FnOnce()) -> CaptureReport {
+    pub(crate) fn during(options: &CaptureOptions, load: impl FnOnce()) -> CaptureResult {
         Self::default().run(options, load)
     }
 
     /// Captures while a load runs, but does not read the buffers until it has ended.
-    pub(crate) fn stalled_during(options: &CaptureOptions, load: impl FnOnce()) -> CaptureReport {
+    pub(crate) fn stalled_during(options: &CaptureOptions, load: impl FnOnce()) -> CaptureResult {
         Self { is_stalled: true, ..Self::default() }.run(options, load)
     }
 
     /// Captures while a load runs and until the capture ends by itself.
-    pub(crate) fn to_its_end(options: &CaptureOptions, load: impl FnOnce()) -> CaptureReport {
+    pub(crate) fn to_its_end(options: &CaptureOptions, load: impl FnOnce()) -> CaptureResult {
         Self { ends_itself: true, ..Self::default() }.run(options, load)
     }
 
     /// Samples counters while a load runs.
-    pub(crate) fn sampled_during(options: &CaptureOptions, interval: Duration, load: impl FnOnce()) -> SampleReport {
+    pub(crate) fn sampled_during(options: &CaptureOptions, interval: Duration, load: impl FnOnce()) -> SampleResult {
         Self::default().observe(load, |host| sample(options, interval, host).unwrap())
     }
 
@@ -281,13 +281,13 @@ impl Recorder {
         options: &CaptureOptions,
         interval: Duration,
         load: impl FnOnce(&AtomicU64),
-    ) -> SampleReport {
+    ) -> SampleResult {
         let recorder = Self { ends_itself: true, ..Self::default() };
         let calls = Arc::clone(&recorder.calls);
         recorder.observe(|| load(&calls), |host| sample(options, interval, host).unwrap())
     }
 
-    fn run(self, options: &CaptureOptions, load: impl FnOnce()) -> CaptureReport {
+    fn run(self, options: &CaptureOptions, load: impl FnOnce()) -> CaptureResult {
         self.observe(load, |host| capture(options, host).unwrap())
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use analyse::compare::{Comparison, ComparisonSettings, Judgement, compare};
 use clap::{Args, ValueEnum};
-use report::compare::{self as page, ComparisonDocument};
+use report::compare as page;
 use report::html::PageSubject;
 use report::{ResultDocument, ResultFormat};
 use sides::{RunSet, RunSubject, overwritten};
@@ -34,7 +34,7 @@ pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
         check_comparable(&comparison)?;
     }
     let failed = options.fail_on.is_some_and(|fail_on| fails(&comparison, fail_on));
-    let document = ComparisonDocument::new(baseline.named(), candidate.named(), settings, comparison);
+    let document = page::result(baseline.named(), candidate.named(), settings, comparison);
     let subjects = [baseline.subjects("baseline"), candidate.subjects("candidate")].concat();
     let mut files = Output::open(&options.output, ResultFormat::OF_COMPARISON).map_err(Exit::invalid)?;
     let runs: Vec<PageSubject<'_>> = subjects.iter().map(RunSubject::page).collect();

@@ -6,8 +6,9 @@ use analyse::compare::mismatches_of_repeats;
 use analyse::{Verdict, analyse};
 use record::Run;
 use report::ReportedRun;
-use report::compare::{NamedRun, refusal_of_repeats};
+use report::compare::{named, refusal_of_repeats};
 use report::html::PageSubject;
+use results::compare::NamedRun;
 use units::{Problem, ProblemCode};
 
 use crate::exit::Exit;
@@ -51,7 +52,7 @@ impl RunSet {
     }
 
     pub(crate) fn named(&self) -> Vec<NamedRun> {
-        self.0.iter().map(|resolved| NamedRun::of(&resolved.name, &resolved.run)).collect()
+        self.0.iter().map(|resolved| named(&resolved.name, &resolved.run)).collect()
     }
 
     /// Returns the runs for a page, with the side before their names.

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use analyse::doctor::{DoctorSubject, examine, examine_host};
 use device::{doctor_facts, doctor_targets};
-use report::{Diagnosis, ResultDocument, ResultFormat};
+use report::{ResultDocument, ResultFormat};
+use results::doctor::DoctorResult;
 
 use crate::args::DoctorOptions;
 use crate::exit::Exit;
@@ -32,7 +33,7 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
         (subject, findings)
     };
     let subjects = subjects.into_iter().map(examined).collect();
-    let diagnosis = Diagnosis { subjects, host: host_findings, purpose: options.purpose };
+    let diagnosis = DoctorResult { subjects, host: host_findings, purpose: options.purpose };
     let text = printed(ResultDocument::Diagnosis(&diagnosis, options.all), options.format, options.details);
     Ok(deliver_and_print(&mut files, &text, ResultDocument::Diagnosis(&diagnosis, true)))
 }

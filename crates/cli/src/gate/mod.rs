@@ -8,8 +8,9 @@ use analyse::{Verdict, analyse};
 use clap::Args;
 use device::{AssertionText, parse_assertions};
 use record::Run;
-use report::gate::{self as page, GateCheck, GateDocument};
+use report::gate as page;
 use report::{ResultDocument, ResultFormat};
+use results::gate::GateResult;
 
 use crate::args::{Details, PAGES, one_of};
 use crate::compare::check_comparable;
@@ -37,7 +38,7 @@ pub(crate) fn command(options: &GateOptions) -> Result<Exit, Exit> {
     Ok(if delivered == Exit::Good { exit(&document) } else { delivered })
 }
 
-fn exit(document: &GateDocument) -> Exit {
+fn exit(document: &GateResult) -> Exit {
     match (document.checks.iter().all(|check| check.passed), document.distrust.is_empty()) {
         (false, _) => Exit::Failed,
         (true, false) => Exit::Distrust,
@@ -51,14 +52,14 @@ fn judge(
     baseline: Option<&RunSet>,
     comparison: Option<&Comparison>,
     strict: bool,
-) -> GateDocument {
+) -> GateResult {
     let measured = runs.runs();
     let verdicts: Vec<Vec<Verdict>> = measured.iter().map(|run| analyse(run)).collect();
     let judged: Vec<(&Run, &[Verdict])> = measured.iter().copied().zip(verdicts.iter().map(Vec::as_slice)).collect();
     let of_baseline = baseline.map(RunSet::runs).unwrap_or_default();
     let inputs = GateInputs { runs: &judged, baseline: &of_baseline, comparison };
     let check =
-        |one: &AssertionText| GateCheck::new(&one.text, one.assertion.clone(), one.assertion.judge(&inputs), strict);
+        |one: &AssertionText| page::check(&one.text, one.assertion.clone(), one.assertion.judge(&inputs), strict);
     let checks = expected.iter().map(check).collect();
     // Assertions on findings state which findings matter, and replace the general check.
     let by_findings = expected.iter().any(|one| matches!(one.assertion.subject, AssertionSubject::Findings(_)));
@@ -66,7 +67,7 @@ fn judge(
     let named = runs.named().into_iter().zip(measured).collect();
     let differences = comparison.map(report::compare::refusal).unwrap_or_default();
     let baseline = baseline.map(RunSet::named).unwrap_or_default();
-    GateDocument::new(named, baseline, checks, distrust).despite(differences)
+    page::result(named, baseline, differences, checks, distrust)
 }
 
 /// The parsed request of a gate.

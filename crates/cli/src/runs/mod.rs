@@ -7,8 +7,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use device::input_file;
 use record::{EnvironmentRecord, RunKind, SavedRun};
-use report::runs::{RunDetails, SkippedRun, run_details_json, run_details_text, saved_runs_json, saved_runs_text};
+use report::runs::{run_details_text, saved_runs_text};
 use report::{ResultFormat, SheetStyle};
+use results::runs::{RunDetails, RunEntry, RunsResult, SeriesDetails, SkippedRun};
+use results::stored::pretty;
 use store::{Filter, Listing, Retention, RunStore, StoredRun};
 use units::{Bytes, Problem, ProblemCode};
 
@@ -53,10 +55,11 @@ fn list(options: &RunsListOptions) -> Result<Exit, Exit> {
     let store = home::store().map_err(Exit::environment)?;
     let listing = store.map_or_else(|| Ok(store::Listing::default()), |store| store.list(&filter));
     let listing = listing.map_err(|error| failed(&error))?;
-    let (place, runs, skipped) = (place.display().to_string(), &listing.entries, skipped(&listing));
+    let runs = listing.entries.iter().map(RunEntry::from).collect();
+    let result = RunsResult { fathom_runs: 1, store: place.display().to_string(), runs, skipped: skipped(&listing) };
     Ok(print_text(&match options.format {
-        ResultFormat::Json => saved_runs_json(&place, runs, &skipped),
-        _ => saved_runs_text(&place, runs, now.time_zone(), &skipped, Terminal::stdout().style(true)),
+        ResultFormat::Json => pretty(&result),
+        _ => saved_runs_text(&result, now.time_zone(), Terminal::stdout().style(true)),
     }))
 }
 
@@ -65,8 +68,9 @@ fn show(options: &RunsShowOptions) -> Result<Exit, Exit> {
     let style = Terminal::stdout().style(true);
     let details: Vec<_> = resolved.iter().map(details).collect();
     let text = |(one, details)| run_details_text(details, &results(one, style), style);
-    Ok(print_text(&match options.format {
-        ResultFormat::Json => run_details_json(&details),
+    Ok(print_text(&match (options.format, &details[..]) {
+        (ResultFormat::Json, [only]) => pretty(only),
+        (ResultFormat::Json, runs) => pretty(&SeriesDetails { fathom_series: 1, runs }),
         _ => resolved.iter().zip(&details).map(text).collect::<Vec<_>>().join("\n"),
     }))
 }
@@ -204,8 +208,10 @@ fn details(resolved: &ResolvedRun) -> RunDetails<'_> {
     let saved = resolved.loaded.as_ref();
     let environment = saved.and_then(|saved| saved.environment().ok());
     RunDetails {
+        fathom_run: 1,
         run: &resolved.run,
-        saved: saved.map(|saved| (&saved.entry, saved.folder().to_string_lossy().into_owned())),
+        entry: saved.map(|saved| RunEntry::from(&saved.entry)),
+        folder: saved.map(|saved| saved.folder().to_string_lossy().into_owned()),
         environment: environment.unwrap_or_else(|| EnvironmentRecord::of(&resolved.run)),
         job: saved.and_then(|saved| saved.job().ok().flatten()),
     }

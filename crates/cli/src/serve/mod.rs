@@ -6,15 +6,16 @@ mod supervisor;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use live::EventLog;
-use report::ResultFormat;
-use report::serve::ServerStats;
+use nbd::store::FaultKind;
+use report::{ResultDocument, ResultFormat};
+use results::serve::ServerStats;
 use serve::{
     ControlReply, HostFiles, Located, PreparedServer, RejectionLog, RuntimeDirectory, ServeQuestion, ServeRequest,
-    document,
 };
 use supervisor::ServerSupervisor;
 use units::{Problem, ProblemCode};
@@ -26,6 +27,9 @@ use crate::outputs::{self, Output, deliver_and_print, printed};
 use crate::signals::Signals;
 use crate::terminal::write_stderr;
 use crate::{diagnostics, home, runners, shutdown};
+
+/// Names of the faults that a server can inject.
+static FAULTS: LazyLock<Vec<&str>> = LazyLock::new(|| FaultKind::ALL.map(FaultKind::name).to_vec());
 
 /// Serves until a signal, or queries, changes or cleans up after other servers.
 pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
@@ -39,7 +43,11 @@ pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
     }
     let Some(address) = &options.stats else { return run(options, &directory) };
     let served = serve::read_statistics(address, &directory).map_err(Exit::environment)?;
-    Ok(outputs::print_text(&printed(document(&served), options.format.unwrap_or(ResultFormat::Text), options.details)))
+    Ok(outputs::print_text(&printed(
+        ResultDocument::Server(&served, &FAULTS),
+        options.format.unwrap_or(ResultFormat::Text),
+        options.details,
+    )))
 }
 
 /// Returns a function that reports a system error.
@@ -115,7 +123,7 @@ fn progress(options: &ServeOptions) -> ProgressStyle {
 /// standard error.
 fn conclude(options: &ServeOptions, served: &ServerStats, files: &mut [Output], exit: Exit) -> Exit {
     let on_stderr = options.format.is_none() && options.run.is_some();
-    let result = document(served);
+    let result = ResultDocument::Server(served, &FAULTS);
     let text = printed(result, options.format.unwrap_or(ResultFormat::Text), options.details);
     let delivered = deliver_and_print(files, if on_stderr { "" } else { &text }, result);
     if on_stderr {
@@ -152,7 +160,7 @@ fn control(options: &ControlOptions) -> Exit {
     };
     let text = match (options.format, &parsed.server) {
         (ResultFormat::Json, _) => reply,
-        (_, Some(state)) => state.text(),
+        (_, Some(state)) => report::serve::state(state, &FAULTS),
         (_, None) => String::new(),
     };
     match outputs::print_text(&text) {

@@ -1,6 +1,7 @@
 //! The supervisor thread of a server: signals, the command of `--run`, progress.
 
 use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use nbd::server::Stopper;
 use procedure::ProcedureObserver;
+use results::serve::ServerHints;
 use serve::{OpenedServer, Opening, RecentView, RejectionLog, RunningChild};
 use units::{Bytes, count, significant};
 
@@ -38,6 +40,12 @@ const POLL_EVERY: Duration = Duration::from_millis(20);
 /// Interval of progress.
 const SHOW_EVERY: Duration = Duration::from_secs(1);
 
+/// Prints how to use a server, and its devices.
+fn print_opening(hints: &ServerHints, devices: &[PathBuf]) {
+    let devices: String = devices.iter().map(|path| format!("  {:<11} {}\n", "device", path.display())).collect();
+    write_stderr(&(report::serve::hints(hints) + &devices));
+}
+
 impl ServerSupervisor {
     /// Starts the thread. Fails if the kernel refuses it.
     pub(super) fn start(self, opening: Opening) -> std::io::Result<RunningSupervisor> {
@@ -50,7 +58,7 @@ impl ServerSupervisor {
 
     /// Creates the devices, starts the command, waits, and tears both down. Returns the exit status of the program.
     fn supervise(mut self, opening: Opening, server_ended: &AtomicBool) -> Exit {
-        let exit = match opening.open(&write_stderr) {
+        let exit = match opening.open(&print_opening) {
             Err(problem) => Exit::environment(problem),
             Ok(OpenedServer { devices, mut child }) => {
                 let exit = self.wait(&mut child, server_ended);

@@ -13,8 +13,11 @@ use live::EventLog;
 use procedure::suite::{self, Suite, SuiteEnd, SuiteQuestion, SuiteRequest, SuiteSession, SuiteState};
 use procedure::{ProcedureHost, ProcedureObserver};
 use record::{Note, Run, RunKind};
-use report::suite::{SuiteDocument, SuiteOutcome, suites_json, suites_markdown, suites_text};
-use report::{Event, ResultDocument, ResultFormat};
+use report::suite::{preview as suite_preview, procedure_markdown, procedure_text, suites_markdown, suites_text};
+use report::{ResultDocument, ResultFormat};
+use results::events::Event;
+use results::stored::{StoredResult, sorted};
+use results::suite::{SuiteOutcome, SuiteResult};
 use runner::{RunControl, Seeds};
 use store::RunToSave;
 use units::{Problem, ProblemCode};
@@ -46,7 +49,7 @@ fn list(format: ResultFormat) -> Exit {
     let suites = suite::all();
     let procedures: Vec<_> = suites.iter().map(Suite::procedure).collect();
     outputs::print_text(&match format {
-        ResultFormat::Json => suites_json(&procedures),
+        ResultFormat::Json => sorted(&procedures),
         ResultFormat::Markdown => suites_markdown(&procedures),
         _ => suites_text(&procedures),
     })
@@ -56,9 +59,9 @@ fn list(format: ResultFormat) -> Exit {
 fn show(suite: &Suite, format: ResultFormat) -> Exit {
     let procedure = suite.procedure();
     outputs::print_text(&match format {
-        ResultFormat::Json => procedure.json(),
-        ResultFormat::Markdown => procedure.markdown(),
-        _ => procedure.text(Terminal::stdout().style(true)),
+        ResultFormat::Json => sorted(&procedure),
+        ResultFormat::Markdown => procedure_markdown(&procedure),
+        _ => procedure_text(&procedure, Terminal::stdout().style(true)),
     })
 }
 
@@ -105,7 +108,7 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
         let to_save = to_save(&document, parts, &state, &mut display, (words, started_unix_ms));
         let suite_file = ("suite.toml", question.suite().toml().to_owned());
         let text = (save::TEXT, report::suite::text(&document, IN_FILES));
-        let document = (save::SUITE, report::suite::json(&document));
+        let document = (save::SUITE, document.json());
         RunToSave { attached: vec![document, text, suite_file], ..to_save }.start(save::POLICY)
     });
     let (exit, is_written) = conclude(options, &document, &mut files);
@@ -176,7 +179,7 @@ const TOUCHED: &str = "nothing was touched";
 
 /// Prints what a suite run would do.
 fn dry_run(question: &SuiteQuestion<'_>, seed: u64, checked: Result<(), Vec<Problem>>) -> Exit {
-    let mut text = question.suite().procedure().preview(&question.targets());
+    let mut text = suite_preview(&question.suite().procedure(), &question.targets());
     match suite::described(question, Seeds::fixed(seed)) {
         Ok(steps) => {
             for (name, preview) in steps {
@@ -196,7 +199,7 @@ fn dry_run(question: &SuiteQuestion<'_>, seed: u64, checked: Result<(), Vec<Prob
 
 /// Returns the record to save, without attached files: this command's steps after those of an interrupted run.
 fn to_save(
-    document: &SuiteDocument,
+    document: &SuiteResult,
     parts: Vec<(String, Run)>,
     state: &SuiteState,
     display: &mut Display,
@@ -227,16 +230,16 @@ fn to_save(
     }
 }
 
-fn outcomes(document: &SuiteDocument) -> impl Iterator<Item = &SuiteOutcome> {
+fn outcomes(document: &SuiteResult) -> impl Iterator<Item = &SuiteOutcome> {
     document.steps.iter().flat_map(|step| step.measured.iter().chain(&step.modelled))
 }
 
-fn has_failed(document: &SuiteDocument) -> bool {
+fn has_failed(document: &SuiteResult) -> bool {
     outcomes(document).any(|outcome| matches!(outcome, SuiteOutcome::Failed(_)))
 }
 
 /// Writes the results. Returns the exit status, and whether all results are written.
-fn conclude(options: &SuiteRunOptions, document: &SuiteDocument, files: &mut [Output]) -> (Exit, bool) {
+fn conclude(options: &SuiteRunOptions, document: &SuiteResult, files: &mut [Output]) -> (Exit, bool) {
     let delivered = outputs::deliver_as(files, ResultDocument::Suite(document), options.format, options.details);
     let exit = match delivered {
         Exit::Good if has_failed(document) => Exit::Environment,

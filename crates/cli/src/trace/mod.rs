@@ -76,7 +76,7 @@ impl JobOutput {
     ) -> Result<TraceStudy, Exit> {
         let name = self.path.display().to_string();
         let file = JobFile { job, name: &name };
-        let text = file.write(&mut study);
+        let text = file.write(&mut study, report::job_comment);
         let written = self.file.write(text.as_bytes());
         let subject = format_args!("--to-job {name}");
         written.map_err(|error| Exit::environment(engine::io_problem(ProblemCode::File, subject, &error)))?;

@@ -1,7 +1,7 @@
 //! The result of a suite.
 
 use analyse::knee::steady::SteadyWindow;
-use report::suite::{SuiteDocument, SuiteOutcome, SuiteRounds, SuiteRow, SuiteStep};
+use results::suite::{SuiteOutcome, SuiteResult, SuiteRounds, SuiteRow, SuiteStep};
 
 use super::question::SuiteQuestion;
 use super::schema::{MeasuredStep, StepSpec};
@@ -42,7 +42,7 @@ pub fn document(
     state: &SuiteState,
     command_line: Vec<String>,
     finished: bool,
-) -> SuiteDocument {
+) -> SuiteResult {
     let suite = &question.suite;
     let steps = suite.steps.iter().filter_map(|step| result(step, state)).collect();
     let rounds = suite.rounds.as_ref().map(|rounds| {
@@ -52,7 +52,7 @@ pub fn document(
         let done = (1..=rounds.most).take_while(complete).count();
         SuiteRounds { done, most: rounds.most, steady: is_steady(question, state, done) }
     });
-    SuiteDocument {
+    SuiteResult {
         suite: suite.name.clone(),
         title: suite.title.clone(),
         source: suite.source.clone(),

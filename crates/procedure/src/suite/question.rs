@@ -2,7 +2,7 @@
 
 use clap::Args;
 use job::{Dialect, InjectedOptions, Plan, Size};
-use report::suite::SuiteTargets;
+use results::suite::SuiteTargets;
 use runner::{RunPlace, Runner};
 use units::{Bytes, Nanos, Place, Problem, ProblemCode};
 use volume::catalogue;

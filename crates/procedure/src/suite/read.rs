@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use record::Figure;
-use report::suite::{MeasureUnit, Published};
+use results::suite::{MeasureUnit, Published};
 use toml::de::DeTable;
 use units::{Problem, suggestion};
 use volume::toml_fields::{Fields, kind};

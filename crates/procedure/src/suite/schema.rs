@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use record::Figure;
-use report::suite::{ProcedureStep, Published, SuiteProcedure};
+use results::suite::{ProcedureFigure, ProcedureRounds, ProcedureStep, Published, SuiteProcedure};
 use units::Place;
 
 #[derive(Clone, Debug, Default)]
@@ -84,7 +84,7 @@ impl Suite {
             whole: self.whole,
             drained: self.drained,
             preconditions: &self.preconditions,
-            rounds: self.rounds.as_ref().map(|rounds| (rounds.follow.as_slice(), rounds.most)),
+            rounds: self.rounds.as_ref().map(|rounds| ProcedureRounds { follow: &rounds.follow, most: rounds.most }),
             steps: self.steps.iter().map(StepSpec::procedure).collect(),
         }
     }
@@ -120,7 +120,11 @@ impl StepSpec {
             means: &self.means,
             writes: self.writes(),
             once: self.once,
-            figures: self.figures.iter().map(|one| (one.figure, one.published.as_ref())).collect(),
+            figures: self
+                .figures
+                .iter()
+                .map(|one| ProcedureFigure { figure: one.figure, published: one.published.as_ref() })
+                .collect(),
             jobs: self.jobs.iter().map(|job| job.iter().map(|one| (&*one.key, &*one.value)).collect()).collect(),
         }
     }

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use record::Run;
-use report::Event;
-use report::suite::SuiteOutcome;
+use results::events::Event;
+use results::suite::SuiteOutcome;
 use runner::{RunControl, Seeds};
 use units::{Problem, ProblemCode};
 

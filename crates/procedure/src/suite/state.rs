@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use report::suite::SuiteOutcome;
+use results::suite::SuiteOutcome;
 use serde::{Deserialize, Serialize};
 use units::{Problem, ProblemCode};
 

@@ -1,8 +1,7 @@
 //! One step of a suite, on a device or on a model.
 
 use record::{Figure, Run, RunOutcome as Ending};
-use report::preview;
-use report::suite::SuiteOutcome;
+use results::suite::SuiteOutcome;
 use runner::{CreditPolicy, PreparedRun, RunControl, RunOptions, Runner, Seeds};
 use sim::model::{Use, used};
 
@@ -56,7 +55,7 @@ impl StepRunner<'_> {
     pub(crate) fn describe(&self) -> Result<String, Vec<Problem>> {
         let of_place = |place| {
             let runner = self.question.runner(place);
-            Ok(preview::prepared(&*self.prepare(&*runner, place, false)?))
+            Ok((self.question.host.preview)(&*self.prepare(&*runner, place, false)?))
         };
         self.question.places().map(of_place).collect()
     }
@@ -76,7 +75,7 @@ impl StepRunner<'_> {
         }
         let figures: Vec<Figure> = self.step.figures.iter().map(|measured| measured.figure).collect();
         Some(match ran.and_then(check_usable) {
-            Ok(run) => (SuiteOutcome::of(&run, &analyse::analyse(&run), &figures), Some(run)),
+            Ok(run) => (SuiteOutcome::of(&run, &figures, self.question.host.finding), Some(run)),
             Err(problems) => {
                 let reasons: Vec<String> = problems.iter().map(Problem::to_string).collect();
                 (SuiteOutcome::Failed(reasons.join("; ")), None)

@@ -3,7 +3,7 @@
 use analyse::Observation;
 use analyse::knee::{Curve, Fit};
 use job::{EngineKind, Job, Plan};
-use report::sweep::SweepAdvice;
+use results::sweep::SweepAdvice;
 use units::requests_in_flight;
 use volume::catalogue;
 

@@ -10,10 +10,11 @@ mod prepared;
 mod question;
 
 use analyse::knee::search::{KneeProbe, KneeSearch, KneeSettings};
-use report::Event;
-use report::sweep::Sweep;
+use analyse::knee::{Curve, Fit};
+use results::events::Event;
+use results::sweep::Sweep;
 use runner::RunControl;
-use units::Problem;
+use units::{Problem, count};
 
 use crate::host::ProcedureObserver;
 
@@ -81,6 +82,17 @@ fn search(
 fn progress(search: &KneeSearch, probes: &[KneeProbe], budget_s: f64) -> String {
     let depths: Vec<String> = probes.iter().map(|probe| probe.depth.to_string()).collect();
     let most = if budget_s.is_finite() { format!(" of at most {budget_s:.0} s") } else { String::new() };
-    let known = report::sweep::so_far(&search.fit());
+    let known = so_far(&search.fit());
     format!("{:.0} s{most}, at depth {}{known}", search.spent_s(), depths.join(", "))
+}
+
+/// Describes a search in progress for the progress line: `, knee at 205 to 218 so far`.
+fn so_far(fit: &Fit) -> String {
+    match &fit.curve {
+        Curve::Knee(knee) => format!(", knee at {} to {} so far", count(knee.depth.low), count(knee.depth.high)),
+        Curve::Flat { xmax, .. } => format!(", flat at {} IOPS so far", count(xmax.value)),
+        Curve::Unsaturated { iops, .. } => format!(", {} IOPS and rising so far", count(*iops)),
+        Curve::PowerLaw { .. } => ", no knee so far".to_owned(),
+        Curve::Unknown => String::new(),
+    }
 }

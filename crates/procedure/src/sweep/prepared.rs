@@ -7,8 +7,7 @@ use analyse::{Code, Finding, Severity};
 use job::{Job, Plan};
 use meter::IntervalWidths;
 use record::{IntervalRecord, Run};
-use report::preview;
-use report::sweep::{Sweep, SweepBurst};
+use results::sweep::{Sweep, SweepBurst};
 use runner::{CreditPolicy, NullObserver, Observer, PreparedRun, Preview, RunControl, RunOptions, RunPlace, Runner};
 use units::{Bytes, Nanos, Problem, ProblemCode};
 
@@ -128,7 +127,8 @@ impl<'q> PreparedSweep<'q> {
             "virtual time".to_owned()
         };
         let whole = format!("{with}depths from {} to {}, {time}\n", self.workers(), search.most);
-        let described = self.prepare(&self.plan).map(|prepared| preview::prepared(&*prepared)).unwrap_or_default();
+        let described =
+            self.prepare(&self.plan).map(|prepared| (self.question.host.preview)(&*prepared)).unwrap_or_default();
         // The duration of each probe is stated above.
         let duration = format!("{}: until", self.job().name);
         let touched: String =

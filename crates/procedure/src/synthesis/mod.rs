@@ -3,7 +3,6 @@
 mod measure;
 mod volumes;
 
-use report::job_comment;
 use runner::RunControl;
 use sim::model::ModelRunner;
 use trace::{JobComparison, JobLoop, SynthesizedJob, TraceProfile, TraceStudy, load_distance, wait_distance};
@@ -27,9 +26,10 @@ pub struct JobFile<'a> {
 }
 
 impl JobFile<'_> {
-    /// Returns the text of the job file, and adds the job to the study of its trace, before it is compared.
+    /// Returns the text of the job file, and adds the job to the study of its trace, before it is compared. `comment`
+    /// returns the lines at the head of the file.
     #[must_use]
-    pub fn write(&self, study: &mut TraceStudy) -> String {
+    pub fn write(&self, study: &mut TraceStudy, comment: fn(&TraceStudy) -> Vec<String>) -> String {
         let job = self.job;
         study.job = Some(Box::new(JobComparison {
             file: self.name.to_owned(),
@@ -41,7 +41,7 @@ impl JobFile<'_> {
             volumes: Vec::new(),
             not_simulated: None,
         }));
-        job.job_file(&job_comment(study), DATA_FILE)
+        job.job_file(&comment(study), DATA_FILE)
     }
 
     /// Adds the differences of the job to the study: on a nominal volume, which is as fast as the device of the trace is

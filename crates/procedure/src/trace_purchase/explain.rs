@@ -2,10 +2,9 @@
 
 use analyse::{Observation, Quantity, explain_job};
 use plan::replay::{ReplayLimit, ReplayResult, ReplayTrial};
-use report::Explained;
-use report::plan::portion;
+use results::explain::Explained;
 use runner::{RunControl, Runner};
-use units::{Nanos, percent};
+use units::{Nanos, percent, portion};
 
 use super::PreparedTrace;
 

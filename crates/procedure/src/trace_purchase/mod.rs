@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use plan::replay::{ReplayBounds, ReplayResult, ReplaySearch, ReplayTrial, ReplayedCandidate};
 use plan::{Candidate, LatencyCache, Need, rank_by};
-use report::plan::{PlannedTrace, TracePlanReport};
+use results::plan::{PlannedTrace, TracePlanResult};
 
 pub use load::TraceLoad;
 pub use load::TraceWindow;
@@ -59,7 +59,7 @@ const NEXT_STEPS_MAX: usize = 4;
 impl TracePurchase<'_> {
     /// Searches all volumes of the need, and looks for the next step.
     #[must_use]
-    pub fn conclude(self, trace: PlannedTrace, seed: u64) -> TracePlanReport {
+    pub fn conclude(self, trace: PlannedTrace, seed: u64) -> TracePlanResult {
         let volumes = plan::named(&self.need).unwrap_or_default();
         let done = AtomicUsize::new(0);
         let found = map(self.parallel, &volumes, |(listed, keys)| {
@@ -71,7 +71,7 @@ impl TracePurchase<'_> {
         let plain: Vec<Candidate> = candidates.iter().map(|one| one.candidate.clone()).collect();
         let ranking = rank_by(&plain, |candidate| candidate.percentile_secs);
         let next_step = if ranking.meeting.is_empty() { None } else { self.next_step() };
-        TracePlanReport {
+        TracePlanResult {
             trace,
             need: self.need,
             bounds: self.bounds,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use job::{ReplayFacts, ReplayLoop, ReplayOptions};
 use plan::Need;
 use plan::replay::{ReplayBounds, ReplayResult, ReplayTrial};
-use report::plan::{PlannedPart, PlannedTrace, TracePlanReport};
+use results::plan::{PlannedPart, PlannedTrace, TracePlanResult};
 use runner::{RunControl, Runner, TraceFiles};
 use units::{Bytes, Nanos, Problem, ProblemCode};
 use workload::scan_trace;
@@ -104,7 +104,7 @@ impl PreparedTrace {
         runner: &dyn Runner,
         control: &dyn RunControl,
         (parallel, on_progress): (Parallel, &(dyn Fn(usize, usize) + Sync)),
-    ) -> TracePlanReport {
+    ) -> TracePlanResult {
         let TraceQuestion { mut need, bounds, seed, resolution } = question;
         need.capacity = need.capacity.or(Some(self.used_bytes()));
         let replayer = self.replayer(runner, seed, control);

@@ -51,7 +51,7 @@ fn synthesized(requests: &[TraceRequest]) -> Result<Synthesis, SynthesisError> {
     let window = TraceWindow::ALL;
     let (findings, copies) = (Vec::new(), Vec::new());
     let mut report = TraceStudy { name: "t".to_owned(), window, condition, profile, findings, copies, job: None };
-    let text = JobFile { job: &job, name: "t.fio" }.write(&mut report);
+    let text = JobFile { job: &job, name: "t.fio" }.write(&mut report, |_| Vec::new());
     Ok(Synthesis { job, text, report })
 }
 

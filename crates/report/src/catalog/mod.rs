@@ -10,7 +10,6 @@ use volume::closed::{self, Cap, CapPart, Load, Prediction};
 use volume::{Behaviour, Burst, JitterBasis, Law, Limit, LimitSource, PerRequestKind, RequestKind, Scope, Spec};
 
 use crate::sheet::SheetStyle;
-use crate::volume_terms::{parts_json, source_json};
 
 /// The load for which a volume is described: operations of one size and mix.
 #[derive(Clone, Debug, PartialEq)]
@@ -170,8 +169,7 @@ fn json(shown: &CatalogVolume<'_>) -> String {
         .collect();
     let limits: Vec<Value> = shown.rows.iter().map(|row| limit(row, load)).collect();
     let burst = shown.deep.as_ref().and_then(|deep| Some((deep.burst_iops, deep.burst_secs()?)));
-    let priced: Vec<Value> =
-        about.prices.iter().map(|of| json!({ "also": of.also, "price": self::price(&of.price) })).collect();
+    let priced: Vec<Value> = about.prices.iter().map(|of| json!({ "also": of.also, "price": of.price })).collect();
     document(&json!({
         "name": spec.name, "title": spec.title, "provider": about.provider, "media": about.media,
         "edition": about.edition, "as_of": about.as_of, "size_bytes": spec.size.get(), "keys": keys,
@@ -185,17 +183,8 @@ fn json(shown: &CatalogVolume<'_>) -> String {
         "bound_by": shown.bound_by().map(|cap| &cap.name),
         "burst": burst.map(|(iops, secs)| json!({ "iops": finite(iops), "secs": finite(secs) })),
         "latency": latency(volume),
-        "price": spec.price.as_ref().map(price), "prices": priced, "notes": spec.notes, "unknown_limits": spec.unknown_limits, "unknown": about.unknown,
+        "price": spec.price, "prices": priced, "notes": spec.notes, "unknown_limits": spec.unknown_limits, "unknown": about.unknown,
     }))
-}
-
-fn price(price: &volume::spec::Price) -> Value {
-    json!({
-        "currency": price.currency, "per_month": price.per_month, "rule": price.rule,
-        "parts": parts_json(&price.parts),
-        "region": price.region, "lacks": price.lacks,
-        "source": source_json(&price.source),
-    })
 }
 
 fn document(value: &Value) -> String {
@@ -216,9 +205,9 @@ fn limit(row: &LimitRow<'_>, load: &CatalogLoad) -> Value {
         "bytes_per_sec": iops.map(|iops| iops * f64::from(load.bytes)),
         "bucket": bucket.map(|bucket| json!({ "most": bucket.most, "at_start": bucket.at_start })),
         "rule": row.rule,
-        "source": source_json(row.source),
+        "source": row.source,
         "tolerance": row.limit.and_then(|limit| limit.tolerance.as_ref()).map(|tolerance| json!({
-            "fraction": tolerance.fraction(), "is_burst": tolerance.is_burst, "source": source_json(&tolerance.source),
+            "fraction": tolerance.fraction(), "is_burst": tolerance.is_burst, "source": tolerance.source,
         })),
         "jitter": row.limit.and_then(jitter),
         "merging": row.limit.and_then(merging),
@@ -228,7 +217,7 @@ fn limit(row: &LimitRow<'_>, load: &CatalogLoad) -> Value {
 fn jitter(limit: &Limit) -> Option<Value> {
     let Burst::Jitter(jitter) = &limit.burst else { return None };
     let stated = match &jitter.basis {
-        JitterBasis::Stated(stated) => Some(source_json(stated)),
+        JitterBasis::Stated(stated) => Some(stated),
         JitterBasis::Given | JitterBasis::Assumed => None,
     };
     let ms = jitter.time.get() as f64 / 1e6;
@@ -239,7 +228,7 @@ fn merging(limit: &Limit) -> Option<Value> {
     let (unit, from) = limit.merges()?;
     let merging = limit.merging.as_ref()?;
     Some(json!({
-        "from_bytes": from, "to_bytes": unit, "source": source_json(&merging.source), "assumed": merging.assumed,
+        "from_bytes": from, "to_bytes": unit, "source": merging.source, "assumed": merging.assumed,
     }))
 }
 
@@ -251,7 +240,7 @@ fn latency(volume: &ResolvedVolume) -> Value {
     };
     json!({
         "read": law(latency.law.get(RequestKind::Read)), "write": law(latency.law.get(RequestKind::Write)),
-        "basis": volume.about.latency_basis.name(), "assumed": volume.about.latency_assumed, "source": source_json(&latency.source),
+        "basis": volume.about.latency_basis.name(), "assumed": volume.about.latency_assumed, "source": latency.source,
     })
 }
 

@@ -1,4 +1,4 @@
-//! Comparisons of runs as text, Markdown, CSV and JSON.
+//! Comparisons of runs as text, Markdown and CSV.
 
 mod answer;
 mod tables;
@@ -7,7 +7,7 @@ mod words;
 
 use analyse::compare::{Comparison, ComparisonSettings, FigureComparison, JobComparison};
 use record::{FigureOf, FigureQuantity, FigureStatistic, Run};
-use serde::Serialize;
+use results::compare::{ComparisonResult, NamedRun};
 
 pub use tables::{csv, markdown};
 pub(crate) use text::names;
@@ -19,68 +19,30 @@ use crate::civil;
 use crate::text::parameters;
 use crate::words::LARGE_BYTES;
 
-/// Version of the document's layout.
-const SCHEMA: u32 = 1;
-
-/// A run with its name and a description.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct NamedRun {
-    /// Name from the command line, or the saved run's identifier.
-    pub name: String,
-    /// Load of its first job.
-    pub load: String,
-    /// When it began, in its host's time zone; `None` in virtual time.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub began: Option<String>,
-}
-
-impl NamedRun {
-    /// Describes a run.
-    #[must_use]
-    pub fn of(name: &str, run: &Run) -> Self {
-        let load = match &run.jobs[..] {
-            [] => "no results".to_owned(),
-            [job] => parameters(job),
-            [first, others @ ..] => format!("{}, and {} more", parameters(first), others.len()),
-        };
-        let virtual_time = run.model.as_ref().is_some_and(|model| model.virtual_time);
-        let dated = !virtual_time && run.started_unix_ms > 0;
-        let began = dated.then(|| civil::iso(civil::local(run.started_unix_ms, run.utc_offset_s)));
-        Self { name: name.to_owned(), load, began }
-    }
-}
-
-/// A comparison with the names of the compared runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ComparisonDocument {
-    schema: u32,
-    pub baseline: Vec<NamedRun>,
-    pub candidate: Vec<NamedRun>,
-    pub options: ComparisonSettings,
-    /// Results.
-    #[serde(flatten)]
-    pub comparison: Comparison,
-    /// The results in one sentence.
-    pub answer: String,
-}
-
-impl ComparisonDocument {
-    /// Returns the document of a comparison.
-    #[must_use]
-    pub fn new(
-        baseline: Vec<NamedRun>,
-        candidate: Vec<NamedRun>,
-        options: ComparisonSettings,
-        comparison: Comparison,
-    ) -> Self {
-        let answer = answer::answer(&comparison, options.threshold_percent);
-        Self { schema: SCHEMA, baseline, candidate, options, comparison, answer }
-    }
-}
-
+/// Describes a run.
 #[must_use]
-pub fn json(document: &ComparisonDocument) -> String {
-    crate::own::pretty(document)
+pub fn named(name: &str, run: &Run) -> NamedRun {
+    let load = match &run.jobs[..] {
+        [] => "no results".to_owned(),
+        [job] => parameters(job),
+        [first, others @ ..] => format!("{}, and {} more", parameters(first), others.len()),
+    };
+    let virtual_time = run.model.as_ref().is_some_and(|model| model.virtual_time);
+    let dated = !virtual_time && run.started_unix_ms > 0;
+    let began = dated.then(|| civil::iso(civil::local(run.started_unix_ms, run.utc_offset_s)));
+    NamedRun { name: name.to_owned(), load, began }
+}
+
+/// Returns the document of a comparison.
+#[must_use]
+pub fn result(
+    baseline: Vec<NamedRun>,
+    candidate: Vec<NamedRun>,
+    options: ComparisonSettings,
+    comparison: Comparison,
+) -> ComparisonResult {
+    let answer = answer::answer(&comparison, options.threshold_percent);
+    ComparisonResult { schema: 1, baseline, candidate, options, comparison, answer }
 }
 
 /// The figures of one kind of operation in a job, printed as one table.

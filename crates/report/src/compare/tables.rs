@@ -1,15 +1,16 @@
 //! A comparison as CSV and Markdown, with one row per figure.
 
 use analyse::compare::{FigureComparison, Judgement, More};
+use results::compare::{ComparisonResult, NamedRun};
 
+use super::ComparedLoad;
 use super::words::{caution_notes, change_words, figure_words, mismatch_words, verdict_words};
-use super::{ComparedLoad, ComparisonDocument, NamedRun};
 use crate::escape::{csv as quoted, markdown as escaped, markdown_code};
 use crate::suite::shown;
 
 /// Returns CSV with a header: operations per second, bytes per second and nanoseconds; changes in per cent.
 #[must_use]
-pub fn csv(document: &ComparisonDocument) -> String {
+pub fn csv(document: &ComparisonResult) -> String {
     let mut out = String::from(
         "job,kind,figure,baseline,candidate,change_percent,low_percent,high_percent,verdict,more_seconds,more_runs\n",
     );
@@ -51,7 +52,7 @@ fn verdict_cells(row: &FigureComparison) -> [String; 6] {
 
 /// Returns Markdown: the answer, then a table.
 #[must_use]
-pub fn markdown(document: &ComparisonDocument) -> String {
+pub fn markdown(document: &ComparisonResult) -> String {
     let mut out = format!("**{}**\n\n", escaped(&document.answer));
     for (label, runs) in [("Baseline", &document.baseline), ("Candidate", &document.candidate)] {
         for NamedRun { name, load, .. } in runs {

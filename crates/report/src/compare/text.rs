@@ -1,9 +1,10 @@
 //! A comparison as text: one table per kind of operation, caveats, and the answer.
 
 use analyse::compare::{FigureComparison, JobComparison, Judgement};
+use results::compare::{ComparisonResult, NamedRun};
 
+use super::ComparedLoad;
 use super::words::{caution_notes, change_words, figure_words, mismatch_words, verdict_words};
-use super::{ComparedLoad, ComparisonDocument, NamedRun};
 use crate::sheet::{Sheet, SheetStyle, Tone};
 use crate::suite::shown;
 
@@ -11,7 +12,7 @@ use crate::suite::shown;
 const INDENT: usize = 11;
 
 #[must_use]
-pub fn text(document: &ComparisonDocument, style: SheetStyle) -> String {
+pub fn text(document: &ComparisonResult, style: SheetStyle) -> String {
     let widths = column_widths(document);
     let mut page = ComparisonPage { sheet: Sheet::new(style.readable(), INDENT), widths };
     names(&mut page.sheet, "baseline", &document.baseline);
@@ -25,7 +26,7 @@ pub fn text(document: &ComparisonDocument, style: SheetStyle) -> String {
 }
 
 /// Returns the widths of the columns, the same for all tables.
-fn column_widths(document: &ComparisonDocument) -> [usize; 4] {
+fn column_widths(document: &ComparisonResult) -> [usize; 4] {
     let mut widths = ["", "baseline", "candidate", "change"].map(str::len);
     for row in document.comparison.jobs.iter().flat_map(|job| &job.figures) {
         for (width, cell) in widths.iter_mut().zip(cells(row)) {
@@ -109,7 +110,7 @@ impl ComparisonPage {
     }
 
     /// Appends other differences between the runs, and caveats.
-    fn caveats(&mut self, document: &ComparisonDocument) {
+    fn caveats(&mut self, document: &ComparisonResult) {
         let comparison = &document.comparison;
         let mismatches = comparison.mismatches.iter().map(|mismatch| {
             let tone = if mismatch.blocking { Tone::Bad } else { Tone::Faint };

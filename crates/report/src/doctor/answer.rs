@@ -1,8 +1,9 @@
 //! The answer of the doctor: which settings cost performance, and how to change them.
 
 use analyse::doctor::{CheckState, DoctorFinding};
+use results::doctor::DoctorResult;
 
-use super::{Diagnosis, DoctorTally, meaning, name, remedies, values};
+use super::{DoctorTally, meaning, name, remedies, values};
 use crate::answer::{Action, Answer, Outcome};
 use crate::words::{capitalized, joined};
 
@@ -10,7 +11,7 @@ use crate::words::{capitalized, joined};
 const NAMED: usize = 6;
 
 /// Returns which settings cost performance, with the commands that change them.
-pub(super) fn answer(diagnosis: &Diagnosis) -> Answer {
+pub(super) fn answer(diagnosis: &DoctorResult) -> Answer {
     let costly = costly(diagnosis);
     let checked: Vec<DoctorFinding> =
         diagnosis.subjects.iter().flat_map(|(_, findings)| findings).chain(&diagnosis.host).cloned().collect();
@@ -40,7 +41,7 @@ pub(super) fn answer(diagnosis: &Diagnosis) -> Answer {
 }
 
 /// Returns the findings that cost performance, the worst first, without repetitions for disks of several names.
-fn costly(diagnosis: &Diagnosis) -> Vec<&DoctorFinding> {
+fn costly(diagnosis: &DoctorResult) -> Vec<&DoctorFinding> {
     let mut costly: Vec<&DoctorFinding> = Vec::new();
     for finding in diagnosis.subjects.iter().flat_map(|(_, findings)| findings).chain(&diagnosis.host) {
         if finding.state(diagnosis.purpose) > CheckState::Unknown && !costly.contains(&finding) {
@@ -52,7 +53,7 @@ fn costly(diagnosis: &Diagnosis) -> Vec<&DoctorFinding> {
 }
 
 /// Returns a change: `I/O scheduler of vda: mq-deadline, should be none.`, with its command.
-fn action(finding: &DoctorFinding, diagnosis: &Diagnosis) -> Option<Action> {
+fn action(finding: &DoctorFinding, diagnosis: &DoctorResult) -> Option<Action> {
     let command = remedies(finding, diagnosis.purpose).into_iter().find_map(|remedy| remedy.now.or(remedy.always))?;
     let of = if finding.about.is_empty() { String::new() } else { format!(" of {}", super::clean(&finding.about)) };
     let wanted =

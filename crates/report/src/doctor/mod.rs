@@ -14,17 +14,6 @@ pub(crate) use page::doctor_text;
 pub use programs::doctor_checks;
 pub(crate) use programs::{doctor_json, doctor_page};
 
-/// All findings of the doctor.
-#[derive(Clone, Debug)]
-pub struct Diagnosis {
-    /// Requested names, with the findings about each.
-    pub subjects: Vec<(DoctorSubject, Vec<DoctorFinding>)>,
-    /// Findings about the host.
-    pub host: Vec<DoctorFinding>,
-    /// Purpose of the devices; `None` for both.
-    pub purpose: Option<Purpose>,
-}
-
 /// Replaces control characters, so that text from the host cannot control a terminal.
 fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()

@@ -1,9 +1,10 @@
 //! The doctor's findings as text: a summary, problems with the commands to copy, and passed checks.
 
 use analyse::doctor::{CheckState, DoctorFinding, Purpose};
+use results::doctor::DoctorResult;
 
 use super::answer::answer;
-use super::{Diagnosis, DoctorTally, meaning, name, remedies, stack, values};
+use super::{DoctorTally, meaning, name, remedies, stack, values};
 use crate::sheet::{Sheet, SheetStyle, Tone};
 
 /// Column of text after a label.
@@ -14,7 +15,7 @@ const FOUND: usize = 19;
 const WIDE: usize = 100;
 
 /// Returns the findings as text; `all` adds reasons to passed checks.
-pub(crate) fn doctor_text(diagnosis: &Diagnosis, all: bool, style: SheetStyle) -> String {
+pub(crate) fn doctor_text(diagnosis: &DoctorResult, all: bool, style: SheetStyle) -> String {
     let mut page = DoctorPage { sheet: Sheet::new(style.readable(), INDENT), purpose: diagnosis.purpose, all };
     answer(diagnosis).write(&mut page.sheet);
     page.sheet.gap();
@@ -71,7 +72,7 @@ impl DoctorPage {
     }
 
     /// Appends the problems of all subjects, the worst first.
-    fn findings(&mut self, diagnosis: &Diagnosis) {
+    fn findings(&mut self, diagnosis: &DoctorResult) {
         let of_subjects = diagnosis.subjects.iter().flat_map(|(_, findings)| findings);
         let mut shown: Vec<&DoctorFinding> = Vec::new();
         for finding in of_subjects.chain(&diagnosis.host).filter(|finding| self.is_shown(finding)) {
@@ -183,7 +184,7 @@ impl DoctorPage {
     }
 
     /// Appends hints at options that print more or less.
-    fn last(&mut self, diagnosis: &Diagnosis) {
+    fn last(&mut self, diagnosis: &DoctorResult) {
         let findings = diagnosis.subjects.iter().flat_map(|(_, findings)| findings).chain(&diagnosis.host);
         let good = findings.clone().filter(|finding| finding.state(self.purpose) == CheckState::Good).count();
         let changes = findings.clone().any(|finding| !remedies(finding, self.purpose).is_empty());

@@ -1,13 +1,14 @@
 //! The doctor's findings as JSON and as a page, and the manual of its checks.
 
 use analyse::doctor::{Check, CheckState, DoctorFinding, DoctorSubject, FilesystemFacts, Purpose};
+use results::doctor::DoctorResult;
 use serde_json::{Map, Value, json};
 
-use super::{Diagnosis, DoctorRemedy, DoctorTally, meaning, name, remedies, stack, values};
+use super::{DoctorRemedy, DoctorTally, meaning, name, remedies, stack, values};
 use crate::page::{Page, PageBlock, PagePart};
 
 /// Returns the findings as JSON: for each requested name its stack and findings, then the host's.
-pub(crate) fn doctor_json(diagnosis: &Diagnosis) -> String {
+pub(crate) fn doctor_json(diagnosis: &DoctorResult) -> String {
     let purpose = diagnosis.purpose;
     let findings =
         |findings: &[DoctorFinding]| findings.iter().map(|found| finding(found, purpose)).collect::<Vec<_>>();
@@ -69,7 +70,7 @@ fn why(finding: &DoctorFinding) -> String {
 }
 
 /// Returns the findings as a page: a table for each subject, then the commands that change settings.
-pub(crate) fn doctor_page(diagnosis: &Diagnosis) -> Page {
+pub(crate) fn doctor_page(diagnosis: &DoctorResult) -> Page {
     let subjects = diagnosis.subjects.iter().map(|(subject, findings)| (name(subject), stack(subject), findings));
     let host = ("This host".to_owned(), String::new(), &diagnosis.host);
     let parts = subjects.chain([host]).enumerate().map(|(index, (name, stack, findings))| {

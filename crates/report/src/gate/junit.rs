@@ -1,13 +1,14 @@
 //! The result of a gate as JUnit XML, which GitHub Actions, GitLab and Jenkins show as tests.
 
 use analyse::gate::GateOutcome;
+use results::gate::{GateCheck, GateResult};
 
-use super::{GateCheck, GateDocument};
+use super::measured;
 use crate::escape::xml;
 
 /// Returns one test suite with a test case per assertion, and a failed one if the figures cannot be trusted.
 #[must_use]
-pub fn junit(document: &GateDocument) -> String {
+pub fn junit(document: &GateResult) -> String {
     let failures = document.checks.iter().filter(|check| is_failure(check)).count() + document.distrust.len().min(1);
     let errors = document.checks.iter().filter(|check| is_error(check)).count();
     let tests = document.checks.len() + document.distrust.len().min(1);
@@ -41,7 +42,7 @@ fn case(check: &GateCheck) -> String {
     let class =
         check.expectation.job.as_deref().map_or_else(|| "fathom.gate".to_owned(), |job| format!("fathom.gate.{job}"));
     let head = format!("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"", escaped(&class), escaped(&check.text));
-    let measured = if is_error(check) { "" } else { &format!(", measured {}", check.measured()) };
+    let measured = if is_error(check) { "" } else { &format!(", measured {}", measured(check)) };
     let text = format!("expected {}{measured}", check.text);
     let text = if check.words.is_empty() { text } else { format!("{text}: {}", check.words) };
     if check.passed {

@@ -1,4 +1,4 @@
-//! Assertions checked against a run, as text, Markdown, JSON and JUnit XML.
+//! Assertions checked against a run, as text, Markdown and JUnit XML.
 
 mod junit;
 mod text;
@@ -6,109 +6,54 @@ mod text;
 use analyse::gate::{Assertion, AssertionSubject, Bound, GateOutcome, JudgedAssertion, UnknownReason};
 use analyse::{Severity, Verdict};
 use record::Run;
-use serde::Serialize;
+use results::compare::NamedRun;
+use results::gate::{GateCheck, GateResult};
 use units::significant;
 
 pub use junit::junit;
 pub use text::{markdown, text};
 
-use crate::compare::{NamedRun, change_words, more_words};
+use crate::compare::{change_words, more_words};
 use crate::suite::shown;
 use crate::words;
 
-/// Version of the document's layout.
-const SCHEMA: u32 = 1;
-
-/// An assertion and its outcome.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GateCheck {
-    /// Text of the assertion.
-    pub text: String,
-    /// The parsed assertion.
-    pub expectation: Assertion,
-    /// Outcome.
-    #[serde(flatten)]
-    pub judged: JudgedAssertion,
-    /// Whether the assertion counts as passed.
-    pub passed: bool,
-    /// Outcome in a few words.
-    pub words: String,
+/// Returns the outcome of the assertion `text`. A change within noise passes unless the gate is `strict`.
+pub fn check(text: &str, expectation: Assertion, judged: JudgedAssertion, strict: bool) -> GateCheck {
+    let passed = match judged.outcome {
+        GateOutcome::Passed => true,
+        GateOutcome::WithinNoise => !strict,
+        GateOutcome::Failed | GateOutcome::Unknown(_) => false,
+    };
+    let words = outcome_words(&expectation, &judged);
+    GateCheck { text: text.trim().to_owned(), expectation, judged, passed, words }
 }
 
-impl GateCheck {
-    /// Returns the outcome of the assertion `text`. A change within noise passes unless the gate is `strict`.
-    pub fn new(text: &str, expectation: Assertion, judged: JudgedAssertion, strict: bool) -> Self {
-        let passed = match judged.outcome {
-            GateOutcome::Passed => true,
-            GateOutcome::WithinNoise => !strict,
-            GateOutcome::Failed | GateOutcome::Unknown(_) => false,
-        };
-        let words = outcome_words(&expectation, &judged);
-        Self { text: text.trim().to_owned(), expectation, judged, passed, words }
-    }
-
-    /// Formats the measured value.
-    fn measured(&self) -> String {
-        self.judged.measured.map_or_else(|| "?".to_owned(), |value| value_words(&self.expectation, value))
-    }
-
-    /// Formats the bound.
-    fn bound(&self) -> String {
-        self.judged.bound.map_or_else(|| "?".to_owned(), |value| value_words(&self.expectation, value))
-    }
+/// Formats the measured value.
+fn measured(check: &GateCheck) -> String {
+    check.judged.measured.map_or_else(|| "?".to_owned(), |value| value_words(&check.expectation, value))
 }
 
-/// The result of a gate.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GateDocument {
-    schema: u32,
-    /// Checked runs.
-    pub runs: Vec<NamedRun>,
-    /// Runs that percentage bounds refer to.
-    pub baseline: Vec<NamedRun>,
-    /// Tolerated differences between the conditions of the runs and the baseline.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub differences: Vec<String>,
-    /// Host of the runs, for JUnit.
-    #[serde(skip)]
-    pub hostname: String,
-    /// Total measured time in seconds.
-    pub seconds: f64,
-    /// Outcomes of the assertions, in the order given.
-    pub checks: Vec<GateCheck>,
-    /// Why the figures cannot be trusted, unless an assertion is about that.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub distrust: Vec<String>,
-    /// Whether all assertions passed and the figures can be trusted.
-    pub passed: bool,
-    /// The result in one sentence.
-    pub answer: String,
+/// Formats the bound.
+fn bound(check: &GateCheck) -> String {
+    check.judged.bound.map_or_else(|| "?".to_owned(), |value| value_words(&check.expectation, value))
 }
 
-impl GateDocument {
-    /// Returns the result of all checks.
-    #[must_use]
-    pub fn new(
-        runs: Vec<(NamedRun, &Run)>,
-        baseline: Vec<NamedRun>,
-        checks: Vec<GateCheck>,
-        distrust: Vec<String>,
-    ) -> Self {
-        let answer = answer(&checks, &distrust);
-        let passed = checks.iter().all(|check| check.passed) && distrust.is_empty();
-        let hostname = runs.first().map_or_else(String::new, |(_, run)| run.host.hostname.clone());
-        let longest = |run: &Run| run.jobs.iter().map(|job| job.result.elapsed_ns()).max().unwrap_or(0);
-        let seconds = runs.iter().map(|(_, run)| longest(run)).sum::<u64>() as f64 / 1e9;
-        let runs = runs.into_iter().map(|(named, _)| named).collect();
-        let (schema, differences) = (SCHEMA, Vec::new());
-        Self { schema, runs, baseline, differences, hostname, seconds, checks, distrust, passed, answer }
-    }
-
-    /// Sets the tolerated differences between the runs and the baseline.
-    #[must_use]
-    pub fn despite(self, differences: Vec<String>) -> Self {
-        Self { differences, ..self }
-    }
+/// Returns the result of all checks; `differences` between the conditions of the runs and the baseline are tolerated.
+#[must_use]
+pub fn result(
+    runs: Vec<(NamedRun, &Run)>,
+    baseline: Vec<NamedRun>,
+    differences: Vec<String>,
+    checks: Vec<GateCheck>,
+    distrust: Vec<String>,
+) -> GateResult {
+    let answer = answer(&checks, &distrust);
+    let passed = checks.iter().all(|check| check.passed) && distrust.is_empty();
+    let hostname = runs.first().map_or_else(String::new, |(_, run)| run.host.hostname.clone());
+    let longest = |run: &Run| run.jobs.iter().map(|job| job.result.elapsed_ns()).max().unwrap_or(0);
+    let seconds = runs.iter().map(|(_, run)| longest(run)).sum::<u64>() as f64 / 1e9;
+    let runs = runs.into_iter().map(|(named, _)| named).collect();
+    GateResult { schema: 1, runs, baseline, differences, hostname, seconds, checks, distrust, passed, answer }
 }
 
 /// Returns the reasons not to trust the figures of runs.
@@ -124,12 +69,6 @@ pub fn distrust(runs: &[(&Run, &[Verdict])]) -> Vec<String> {
     }
     reasons.dedup();
     reasons
-}
-
-/// Returns the result as JSON.
-#[must_use]
-pub fn json(document: &GateDocument) -> String {
-    crate::own::pretty(document)
 }
 
 fn value_words(expectation: &Assertion, value: f64) -> String {
@@ -202,7 +141,7 @@ fn answer(checks: &[GateCheck], distrust: &[String]) -> String {
 fn why(check: &GateCheck) -> String {
     match check.judged.outcome {
         GateOutcome::Unknown(_) => check.words.clone(),
-        _ if check.words.is_empty() => format!("it is {}", check.measured()),
-        _ => format!("it is {}, {}", check.measured(), check.words),
+        _ if check.words.is_empty() => format!("it is {}", measured(check)),
+        _ => format!("it is {}, {}", measured(check), check.words),
     }
 }

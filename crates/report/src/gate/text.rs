@@ -1,8 +1,9 @@
 //! The result of a gate as text and Markdown, one line per assertion.
 
 use analyse::gate::{Bound, GateOutcome};
+use results::gate::{GateCheck, GateResult};
 
-use super::{GateCheck, GateDocument};
+use super::{bound, measured};
 use crate::compare::names;
 use crate::escape::{markdown as escaped, markdown_code};
 use crate::sheet::{Sheet, SheetStyle, Tone};
@@ -12,7 +13,7 @@ const COLUMN_MAX: usize = 44;
 
 /// Returns the result as text.
 #[must_use]
-pub fn text(document: &GateDocument, style: SheetStyle) -> String {
+pub fn text(document: &GateResult, style: SheetStyle) -> String {
     let mut page = Sheet::new(style.readable(), 0);
     names(&mut page, "run", &document.runs);
     names(&mut page, "baseline", &document.baseline);
@@ -34,13 +35,13 @@ pub fn text(document: &GateDocument, style: SheetStyle) -> String {
 fn widths(checks: &[GateCheck]) -> [usize; 3] {
     let most =
         |cell: fn(&GateCheck) -> String| checks.iter().map(|check| cell(check).chars().count()).max().unwrap_or(0);
-    [most(|check| check.text.clone()), most(GateCheck::measured), most(of_baseline)].map(|width| width.min(COLUMN_MAX))
+    [most(|check| check.text.clone()), most(super::measured), most(of_baseline)].map(|width| width.min(COLUMN_MAX))
 }
 
 /// Formats a bound relative to the baseline; empty for other bounds.
 fn of_baseline(check: &GateCheck) -> String {
     match check.expectation.bound {
-        Bound::OfBaseline(_) => check.bound(),
+        Bound::OfBaseline(_) => bound(check),
         Bound::Value(_) => String::new(),
     }
 }
@@ -56,7 +57,7 @@ const fn sign(check: &GateCheck) -> (&'static str, Tone) {
 
 fn line(page: &mut Sheet, check: &GateCheck, [text, measured, bound]: [usize; 3]) {
     let (sign, tone) = sign(check);
-    let value = format!("{:>measured$}", check.measured());
+    let value = format!("{:>measured$}", super::measured(check));
     let value = if check.passed { value } else { page.tone(tone, &value) };
     let of = if bound == 0 { String::new() } else { format!("  {:>bound$}", of_baseline(check)) };
     let row = format!("{} {:<text$}  {value}{of}", page.tone(tone, sign), check.text);
@@ -71,7 +72,7 @@ fn line(page: &mut Sheet, check: &GateCheck, [text, measured, bound]: [usize; 3]
 
 /// Returns the result as Markdown, for pages such as GitHub's job summary.
 #[must_use]
-pub fn markdown(document: &GateDocument) -> String {
+pub fn markdown(document: &GateResult) -> String {
     let sign = if document.passed { "✅" } else { "❌" };
     let mut out = format!("### {sign} {}\n\n", escaped(&document.answer));
     out.push_str("| | expected | measured | bound | |\n|---|---|--:|--:|---|\n");
@@ -82,7 +83,7 @@ pub fn markdown(document: &GateDocument) -> String {
             (_, false) => "❌",
         };
         let expected = markdown_code(&check.text);
-        let cells = [sign, &expected, &check.measured(), &check.bound(), &escaped(&check.words)];
+        let cells = [sign, &expected, &measured(check), &bound(check), &escaped(&check.words)];
         out.push_str(&format!("| {} |\n", cells.join(" | ")));
     }
     for (label, runs) in [("Run", &document.runs), ("Baseline", &document.baseline)] {

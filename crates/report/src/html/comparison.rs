@@ -1,24 +1,23 @@
 //! The section of a comparison.
 
 use analyse::compare::FigureComparison;
+use results::compare::ComparisonResult;
 
 use super::findings::micro;
 use super::markup::Markup;
 use super::table::HtmlTable;
-use crate::compare::{
-    ComparedLoad, ComparisonDocument, capital, caution_notes, change_words, figure_words, mismatch_words, verdict_words,
-};
+use crate::compare::{ComparedLoad, capital, caution_notes, change_words, figure_words, mismatch_words, verdict_words};
 use crate::suite::shown;
 
 const HEAD: [&str; 5] = ["figure", "baseline", "candidate", "change", "verdict"];
 
 /// Returns the answer as a headline.
-pub(super) fn title(document: &ComparisonDocument) -> String {
+pub(super) fn title(document: &ComparisonResult) -> String {
     capital(&document.answer)
 }
 
 /// Writes a table for each job, and caveats.
-pub(super) fn section(out: &mut Markup, document: &ComparisonDocument) {
+pub(super) fn section(out: &mut Markup, document: &ComparisonResult) {
     out.leaf("h2", "", "Changes");
     for job in &document.comparison.jobs {
         let mut table = HtmlTable::new(&job.job, &HEAD, 1);

@@ -30,11 +30,13 @@ mod trace;
 use analyse::Verdict;
 pub(crate) use document::document;
 use record::Run;
+use results::compare::ComparisonResult;
+use results::grid::{GridPoint, GridResult};
+use results::suite::SuiteResult;
+use results::sweep::SweepResult;
 pub(crate) use trace::trace_page;
 
-use crate::grid::{GridDocument, GridPoint};
 use crate::tables::ReportedRun;
-use crate::{compare, suite as suites, sweep as sweeps};
 
 /// A result that a page shows.
 #[derive(Clone, Copy, Debug)]
@@ -42,14 +44,14 @@ pub enum PageSubject<'a> {
     /// A run or a simulation. The charts of all runs of a page are overlaid.
     Run(ReportedRun<'a>),
     /// A search for the knee.
-    Sweep(&'a sweeps::SweepDocument),
+    Sweep(&'a SweepResult),
     /// Results of a suite.
-    Suite(&'a suites::SuiteDocument),
+    Suite(&'a SuiteResult),
 }
 
 impl<'a> PageSubject<'a> {
     /// Returns the points of a grid under some names.
-    pub fn of_grid(document: &'a GridDocument, names: &'a [String]) -> impl Iterator<Item = Self> {
+    pub fn of_grid(document: &'a GridResult, names: &'a [String]) -> impl Iterator<Item = Self> {
         names.iter().zip(&document.points).map(|(name, GridPoint { run, verdicts, .. })| {
             Self::Run(ReportedRun { name, run, verdicts, written: None })
         })
@@ -71,12 +73,12 @@ pub fn page(subjects: &[PageSubject<'_>]) -> String {
 }
 
 /// Returns the page of a comparison: its answer, each change with its interval, and the overlaid charts of the runs.
-pub(crate) fn comparison_page(document: &compare::ComparisonDocument, runs: &[PageSubject<'_>]) -> String {
+pub(crate) fn comparison_page(document: &ComparisonResult, runs: &[PageSubject<'_>]) -> String {
     page::of(runs, Some(document), None)
 }
 
 /// Returns the page of a grid; runs are named by their settings.
-pub(crate) fn grid_page(document: &GridDocument) -> String {
+pub(crate) fn grid_page(document: &GridResult) -> String {
     let names: Vec<String> = document.points.iter().map(GridPoint::label).collect();
     let subjects: Vec<PageSubject<'_>> = PageSubject::of_grid(document, &names).collect();
     page::of(&subjects, None, document.missing.as_ref())

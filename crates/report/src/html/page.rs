@@ -2,6 +2,7 @@
 
 use analyse::Severity;
 use record::MissingItems;
+use results::compare::ComparisonResult;
 
 use super::common::{SECTIONS, severity, warn_of_missing, when_and_where};
 use super::findings::{micro, split};
@@ -11,7 +12,7 @@ use super::{
     PageSubject, ReportedRun, answer, comparison, differences, facts, headline, overview, ranks, run, suite, sweep,
 };
 use crate::answer::Answer;
-use crate::{chart, compare, words};
+use crate::{chart, words};
 
 /// Content security policy: only the page's own style and icon.
 const POLICY: &str =
@@ -31,7 +32,7 @@ struct PageSection {
 /// Returns the page of the subjects, or of a comparison of runs. A grid may miss points.
 pub(super) fn of(
     subjects: &[PageSubject<'_>],
-    comparison: Option<&compare::ComparisonDocument>,
+    comparison: Option<&ComparisonResult>,
     missing: Option<&MissingItems>,
 ) -> String {
     let runs: Vec<ReportedRun<'_>> = subjects.iter().filter_map(PageSubject::run).collect();
@@ -141,7 +142,7 @@ fn sections(
     subjects: &[PageSubject<'_>],
     runs: &[ReportedRun<'_>],
     parts: &[SectionPart<'_>],
-    comparison: Option<&compare::ComparisonDocument>,
+    comparison: Option<&ComparisonResult>,
 ) -> Vec<PageSection> {
     let mut sections = Vec::new();
     let mut add = |id: String, name: String, write: &dyn Fn(&mut Markup)| {

@@ -1,16 +1,18 @@
 //! The section of a suite.
 
+use results::suite::{SuiteResult, SuiteRow};
+
 use super::charts::published;
 use super::findings::micro;
 use super::markup::Markup;
 use super::table::HtmlTable;
 use crate::escape::shell_line;
-use crate::suite::{self, NEAR, SuiteDocument};
+use crate::suite::{self, NEAR};
 
 /// Returns the title: how many figures are close to published ones.
-pub(super) fn title(document: &SuiteDocument) -> String {
+pub(super) fn title(document: &SuiteResult) -> String {
     let rows = document.steps.iter().flat_map(|step| &step.rows).filter(|row| row.published.is_some());
-    let apart: Vec<f64> = rows.filter_map(suite::SuiteRow::difference).collect();
+    let apart: Vec<f64> = rows.filter_map(SuiteRow::difference).collect();
     let near = apart.iter().filter(|apart| apart.abs() <= NEAR).count();
     let whole = if document.finished { String::new() } else { ", so far".to_owned() };
     match apart.len() {
@@ -20,7 +22,7 @@ pub(super) fn title(document: &SuiteDocument) -> String {
 }
 
 /// Returns the names of the suite and its targets.
-pub(super) fn about(document: &SuiteDocument) -> String {
+pub(super) fn about(document: &SuiteResult) -> String {
     let places = [("measured on", &document.target), ("modelled on", &document.on)];
     let targets: Vec<String> =
         places.iter().filter_map(|(how, what)| Some(format!("{how} {}", what.as_ref()?))).collect();
@@ -28,7 +30,7 @@ pub(super) fn about(document: &SuiteDocument) -> String {
 }
 
 /// Returns a table of all figures.
-fn table(document: &SuiteDocument) -> HtmlTable {
+fn table(document: &SuiteResult) -> HtmlTable {
     let (head, rows) = suite::table(document);
     let mut table = HtmlTable::new("Each figure of each step", &head, 2);
     table.rows = rows.into_iter().map(|(cells, _)| cells.iter().map(|cell| micro(cell)).collect()).collect();
@@ -36,7 +38,7 @@ fn table(document: &SuiteDocument) -> HtmlTable {
 }
 
 /// Writes charts, table, notes and findings.
-pub(super) fn section(out: &mut Markup, document: &SuiteDocument, alone: bool) {
+pub(super) fn section(out: &mut Markup, document: &SuiteResult, alone: bool) {
     if !alone {
         out.inside("h2", &[], |out| out.name(&document.title));
     }

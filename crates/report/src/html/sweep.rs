@@ -1,5 +1,6 @@
 //! The section of a search for the knee.
 
+use results::sweep::{Sweep, SweepAdvice, SweepResult};
 use units::{count, percent};
 
 use super::charts::knee;
@@ -9,10 +10,10 @@ use super::headline::time;
 use super::markup::Markup;
 use super::table::HtmlTable;
 use crate::escape::shell_line;
-use crate::sweep::{Sweep, SweepAdvice, SweepDocument, advice_words, caveats, facts, headline};
+use crate::sweep::{advice_words, caveats, facts, headline};
 
 /// Returns the result in one sentence.
-pub(super) fn title(document: &SweepDocument) -> String {
+pub(super) fn title(document: &SweepResult) -> String {
     match document.sweeps.as_slice() {
         [only] => split(&headline(only)).0.to_owned(),
         [] => "Nothing was searched".to_owned(),
@@ -21,19 +22,19 @@ pub(super) fn title(document: &SweepDocument) -> String {
 }
 
 /// Returns the name of the section in the navigation.
-pub(super) fn name(document: &SweepDocument) -> String {
+pub(super) fn name(document: &SweepResult) -> String {
     document.sweeps.first().map_or_else(|| "sweep".to_owned(), |sweep| sweep.target.clone())
 }
 
 /// Returns target, load and engine of the search.
-pub(super) fn about(document: &SweepDocument) -> String {
+pub(super) fn about(document: &SweepResult) -> String {
     let Some(first) = document.sweeps.first() else { return String::new() };
     let time = if first.virtual_time { ", simulated" } else { "" };
     format!("{}: {} by {}{time}, seed {}", first.target, first.load, first.engine, document.seed)
 }
 
 /// Writes each curve, then charts and probes of all. The name is omitted if the section is `alone` on its page.
-pub(super) fn section(out: &mut Markup, document: &SweepDocument, alone: bool) {
+pub(super) fn section(out: &mut Markup, document: &SweepResult, alone: bool) {
     let sweeps: Vec<&Sweep> = document.sweeps.iter().collect();
     if !alone {
         out.inside("h2", &[], |out| out.name(&name(document)));

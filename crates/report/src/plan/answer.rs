@@ -1,9 +1,9 @@
 //! The answer of a plan: which volume to buy, at what price, and what to run to create it.
 
 use plan::{Candidate, Requirement};
+use results::plan::PlanResult;
 use units::significant;
 
-use super::PlanReport;
 use super::figures::{self, failure, headroom_words, price, provisioned, region, size, time, whole};
 use crate::answer::{Action, Answer, Outcome};
 use crate::words::create_volume;
@@ -12,7 +12,7 @@ use crate::words::create_volume;
 const MACHINES: usize = 3;
 
 /// Returns which volume to buy, or why there is none.
-pub(super) fn answer(plan: &PlanReport) -> Answer {
+pub(super) fn answer(plan: &PlanResult) -> Answer {
     let ranking = &plan.ranking;
     let Some(index) = ranking.best.or(ranking.meeting.first().copied()) else { return impossible(plan) };
     let best = &plan.candidates[index];
@@ -31,7 +31,7 @@ pub(super) fn answer(plan: &PlanReport) -> Answer {
 }
 
 /// Describes what the volume does under the load: `It sustains 9,000 IOPS at 1.00 ms (p99 1.57 ms), with 20% headroom.`
-fn sustains(plan: &PlanReport, best: &Candidate) -> String {
+fn sustains(plan: &PlanResult, best: &Candidate) -> String {
     if best.rate <= 0.0 {
         return String::new();
     }
@@ -45,7 +45,7 @@ fn sustains(plan: &PlanReport, best: &Candidate) -> String {
     format!("It sustains {} IOPS{mean}{percentile}{limit}.", whole(best.rate))
 }
 
-fn actions(plan: &PlanReport, index: usize) -> Vec<Action> {
+fn actions(plan: &PlanResult, index: usize) -> Vec<Action> {
     let best = &plan.candidates[index];
     let create = create_volume(&best.spec.name).map(|command| Action { what: String::new(), command: Some(command) });
     let machines = plan.machines_of(index);
@@ -68,7 +68,7 @@ pub(super) fn depends_on_machine(candidate: &Candidate) -> bool {
     candidate.depends_on_unnamed_machine() && !candidate.about.keys.iter().any(|key| key.name == "vcpus")
 }
 
-fn basis(plan: &PlanReport, best: &Candidate) -> Vec<String> {
+fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
     let mut basis = Vec::new();
     let date = best.price.as_ref().map(|money| money.price.source.date.clone()).filter(|date| !date.is_empty());
     basis.extend(date.map(|date| format!("price of {date}")));
@@ -88,7 +88,7 @@ fn basis(plan: &PlanReport, best: &Candidate) -> Vec<String> {
 }
 
 /// Says what no volume has, and what comes nearest.
-fn impossible(plan: &PlanReport) -> Answer {
+fn impossible(plan: &PlanResult) -> Answer {
     let ranking = &plan.ranking;
     let of_one = ranking.impossible.first().map(|nearest| {
         let requirement = figures::name(nearest.failure.requirement);
@@ -112,7 +112,7 @@ fn impossible(plan: &PlanReport) -> Answer {
 }
 
 /// Returns the closed-loop depth that suffices, if only the queueing of random arrivals exceeds the latency bound.
-fn closed_loop(plan: &PlanReport) -> Option<String> {
+fn closed_loop(plan: &PlanResult) -> Option<String> {
     let mean = plan.need.mean?;
     let waits_only = |candidate: &&Candidate| {
         let waits = |unmet: &plan::UnmetNeed| unmet.requirement == Requirement::Mean;
@@ -129,7 +129,7 @@ fn closed_loop(plan: &PlanReport) -> Option<String> {
 }
 
 /// Returns the volume for twice the load, with the factor of its price.
-pub(super) fn next_step(plan: &PlanReport) -> Option<String> {
+pub(super) fn next_step(plan: &PlanResult) -> Option<String> {
     let best = &plan.candidates[plan.ranking.best.or(plan.ranking.meeting.first().copied())?];
     if plan.need.demands().is_empty() {
         return None;

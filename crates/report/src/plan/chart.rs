@@ -1,8 +1,8 @@
 //! Chart of price against latency of the volumes that meet the need, with the Pareto front.
 
 use plan::{Candidate, Ranking};
+use results::plan::PlanResult;
 
-use super::PlanReport;
 use super::figures::{percentile_name, wanted};
 use crate::chart::{Axis, Frame, STYLE, Scale, Svg, short_time};
 use crate::volume_terms::amount;
@@ -34,16 +34,16 @@ pub(super) struct PriceChart<'a> {
 }
 
 /// Draws the chart as a standalone file.
-pub(crate) fn svg(plan: &PlanReport) -> String {
+pub(crate) fn svg(plan: &PlanResult) -> String {
     of_plan(plan).standalone()
 }
 
 /// Draws the chart for a page.
-pub(super) fn within(plan: &PlanReport) -> String {
+pub(super) fn within(plan: &PlanResult) -> String {
     of_plan(plan).embedded()
 }
 
-fn of_plan(plan: &PlanReport) -> PriceChart<'_> {
+fn of_plan(plan: &PlanResult) -> PriceChart<'_> {
     let percentile = plan.need.percentile;
     PriceChart {
         candidates: plan.candidates.iter().collect(),
@@ -54,7 +54,7 @@ fn of_plan(plan: &PlanReport) -> PriceChart<'_> {
             |candidate| candidate.mean_secs
         },
         latency: percentile.map_or("mean latency", |_| percentile_name(&plan.need)).to_owned(),
-        bound: percentile.map(|(_, bound)| bound).or(plan.need.mean).map(|bound| bound.secs_f64()),
+        bound: percentile.map(|(_, bound)| bound).or(plan.need.mean).map(units::Nanos::secs_f64),
         wanted: wanted(&plan.need),
     }
 }

@@ -1,6 +1,7 @@
 //! Figures of plans as phrases, shared by all formats.
 
 use plan::{Candidate, JitterComparison, MonthlyCost, Need, Requirement, UnmetNeed};
+use results::plan::PlanResult;
 use units::{Bytes, Nanos, count, grouped, requests_in_flight, significant};
 use volume::catalogue::FigureOrigin;
 use volume::{cited_jitter, cited_merging};
@@ -29,6 +30,12 @@ pub(super) fn holds(money: &MonthlyCost) -> String {
 pub(super) fn region(money: &MonthlyCost) -> String {
     let region = money.price.region.as_deref().unwrap_or("region not stated");
     money.stands_for.as_ref().map_or_else(|| region.to_owned(), |asked| format!("{region}, for {asked}"))
+}
+
+/// Returns the derivation of the need, its headroom, and a warning about an unknown region.
+pub(super) fn remarks(plan: &PlanResult) -> impl Iterator<Item = String> {
+    let figures = headroom(&plan.need).into_iter().chain(unknown_region(&plan.need));
+    plan.derivation.iter().cloned().chain(figures)
 }
 
 /// Explains that no price is known in the region of the need, and which regions have prices; `None` if the region is
@@ -276,12 +283,12 @@ pub(super) fn failure(failure: &UnmetNeed) -> String {
 }
 
 /// Says that no requirement stands alone against a need that no volume meets; `None` if one does.
-pub(super) fn only_together(plan: &super::PlanReport) -> Option<&'static str> {
+pub(super) fn only_together(plan: &PlanResult) -> Option<&'static str> {
     plan.ranking.impossible.is_empty().then_some("no single volume meets all requirements at once")
 }
 
 /// Names the nearest candidate with what it lacks.
-pub(super) fn nearest(plan: &super::PlanReport) -> Option<String> {
+pub(super) fn nearest(plan: &results::plan::PlanResult) -> Option<String> {
     let nearest = &plan.candidates[plan.ranking.nearest?];
     let failures: Vec<String> = nearest.failures.iter().map(failure).collect();
     Some(format!("{}: {}", nearest.spec.name, failures.join("; ")))

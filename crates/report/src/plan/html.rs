@@ -1,17 +1,18 @@
 //! A plan as a page: chart, alternatives, table, refused volumes, assumptions and arithmetic.
 
 use plan::Candidate;
+use results::plan::PlanResult;
 use units::{Bytes, significant};
 use volume::cited;
 use volume::closed::{Cap, CapPart};
 
 use super::figures::{self, holds, limit, price, provisioned, region, size, split, time, wanted, whole};
-use super::{PlanReport, answer, chart};
+use super::{answer, chart};
 use crate::page::{Page, PageBlock, PagePart};
 use crate::volume_terms::amount;
 
 /// Returns the plan as a page.
-pub(crate) fn page(plan: &PlanReport) -> Page {
+pub(crate) fn page(plan: &PlanResult) -> Page {
     let ranking = &plan.ranking;
     let mut parts = Vec::new();
     if ranking.front.is_empty() {
@@ -49,7 +50,7 @@ pub(crate) fn page(plan: &PlanReport) -> Page {
 }
 
 /// Names the nearest volumes if none meets the need.
-fn verdict(plan: &PlanReport) -> Vec<PageBlock> {
+fn verdict(plan: &PlanResult) -> Vec<PageBlock> {
     let nearest = |nearest: &plan::Nearest| {
         let (name, failure) = (figures::name(nearest.failure.requirement), figures::failure(&nearest.failure));
         format!("{name}: nearest is {}, {failure}", nearest.volume)
@@ -64,7 +65,7 @@ fn verdict(plan: &PlanReport) -> Vec<PageBlock> {
 }
 
 /// Compares the first volumes that meet the need; `with_limits` adds the limit of each and what it rests on.
-pub(super) fn compared(plan: &PlanReport, most: usize, with_limits: bool) -> PageBlock {
+pub(super) fn compared(plan: &PlanResult, most: usize, with_limits: bool) -> PageBlock {
     let percentile = plan.need.percentile.map(|_| figures::percentile_name(&plan.need));
     let mut head = vec!["volume", "size", "USD a month", "latency"];
     head.extend(percentile);
@@ -91,7 +92,7 @@ pub(super) fn compared(plan: &PlanReport, most: usize, with_limits: bool) -> Pag
 }
 
 /// Lists the prices of the volumes that meet the need: region, date and what they are made of.
-fn prices(plan: &PlanReport) -> PageBlock {
+fn prices(plan: &PlanResult) -> PageBlock {
     let row = |candidate: &Candidate| {
         let Some(money) = &candidate.price else {
             return vec![candidate.listed.clone(), "unknown".to_owned(), String::new(), String::new(), String::new()];
@@ -109,7 +110,7 @@ fn prices(plan: &PlanReport) -> PageBlock {
 }
 
 /// Lists other volumes that a buyer may prefer.
-fn alternatives(plan: &PlanReport) -> Vec<String> {
+fn alternatives(plan: &PlanResult) -> Vec<String> {
     let ranking = &plan.ranking;
     let Some(best) = ranking.best.or(ranking.meeting.first().copied()) else { return Vec::new() };
     let best_one = &plan.candidates[best];
@@ -142,8 +143,8 @@ fn month(candidate: &Candidate) -> String {
 }
 
 /// Lists the assumptions behind the figures.
-fn assumptions(plan: &PlanReport) -> Vec<String> {
-    let mut lines: Vec<String> = plan.remarks().collect();
+fn assumptions(plan: &PlanResult) -> Vec<String> {
+    let mut lines: Vec<String> = figures::remarks(plan).collect();
     lines.extend(figures::scope(&plan.need, &plan.candidates));
     for candidate in plan.meeting() {
         if let Some(why) = &candidate.about.latency_assumed {
@@ -174,7 +175,7 @@ fn assumptions(plan: &PlanReport) -> Vec<String> {
 }
 
 /// Names the volumes that meet the need and may be cheaper than the best one: what is known of their prices is less.
-fn unpriced(plan: &PlanReport, best: &Candidate) -> Option<String> {
+fn unpriced(plan: &PlanResult, best: &Candidate) -> Option<String> {
     let most = best.known_price().map_or(f64::INFINITY, |price| price.usd_per_month);
     let may_cost_less = |candidate: &&Candidate| {
         candidate.price.as_ref().is_none_or(|price| !price.whole() && price.usd_per_month < most)
@@ -199,7 +200,7 @@ fn figures_of(candidate: &Candidate) -> String {
 }
 
 /// Returns the arithmetic of all volumes that meet the requirement, as lines below a heading.
-pub(super) fn arithmetic(plan: &PlanReport) -> Vec<String> {
+pub(super) fn arithmetic(plan: &PlanResult) -> Vec<String> {
     let mut lines = vec![String::new(), "Arithmetic".to_owned()];
     for candidate in plan.meeting() {
         lines.push(String::new());

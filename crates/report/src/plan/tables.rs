@@ -1,15 +1,16 @@
 //! A plan as CSV and JSON.
 
 use plan::{Candidate, UnmetNeed};
+use results::plan::PlanResult;
 use serde_json::{Value, json};
 
+use super::answer;
 use super::figures::{self, name};
-use super::{PlanReport, answer};
 use crate::escape;
-use crate::volume_terms::{parts_json, source_json};
+use crate::volume_terms::price_json;
 
 /// Returns CSV with one row per candidate. Column names contain the units; unknown values are empty.
-pub(crate) fn csv(plan: &PlanReport) -> String {
+pub(crate) fn csv(plan: &PlanResult) -> String {
     let mut out = String::from(
         "volume,meets,front,size_bytes,currency,price_per_month,capacity_price,iops_price,throughput_price,\
          performance_price,price_complete,region,price_date,price_per_iops,price_per_mibps,limit,limit_iops,headroom,\
@@ -69,7 +70,7 @@ pub(crate) fn csv(plan: &PlanReport) -> String {
 /// Version of the JSON layout.
 const SCHEMA: u32 = 1;
 
-pub(crate) fn json(plan: &PlanReport) -> String {
+pub(crate) fn json(plan: &PlanResult) -> String {
     let ranking = &plan.ranking;
     let names = |indices: &[usize]| -> Vec<&str> {
         indices.iter().map(|index| plan.candidates[*index].spec.name.as_str()).collect()
@@ -132,18 +133,11 @@ fn failure(failure: &UnmetNeed) -> Value {
     })
 }
 
-fn candidate(plan: &PlanReport, index: usize, candidate: &Candidate) -> Value {
+fn candidate(plan: &PlanResult, index: usize, candidate: &Candidate) -> Value {
     let finite = |value: f64| value.is_finite().then_some(value);
     let ns = |secs: Option<f64>| secs.map(|secs| (secs * 1e9).round());
-    let price = candidate.price.as_ref().map(|money| {
-        json!({
-            "currency": money.price.currency, "per_month": money.price.per_month, "usd_per_month": money.usd_per_month,
-            "parts": parts_json(&money.price.parts),
-            "region": money.price.region, "stands_for": money.stands_for, "date": money.price.source.date, "lacks": money.price.lacks, "rule": money.price.rule,
-            "source": source_json(&money.price.source),
-            "per_iops": candidate.price_per_iops(), "per_mibps": candidate.price_per_mibps(),
-        })
-    });
+    let more = || json!({ "per_iops": candidate.price_per_iops(), "per_mibps": candidate.price_per_mibps() });
+    let price = candidate.price.as_ref().map(|money| price_json(money, more()));
     let both = |secs: Option<plan::JitterComparison>| {
         secs.map(|secs| json!({ "with_ns": ns(Some(secs.with)), "without_ns": ns(Some(secs.without)) }))
     };

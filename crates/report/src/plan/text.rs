@@ -1,13 +1,15 @@
 //! A plan as text for a terminal: the answer and a comparison; the whole page with details.
 
-use super::{PlanReport, answer, figures, page};
+use results::plan::PlanResult;
+
+use super::{answer, figures, page};
 use crate::sheet::{Sheet, SheetStyle, Tone};
 
 /// Maximum number of volumes that are compared without `--details`.
 const COMPARED: usize = 8;
 
 /// Returns the plan as text; `shows_arithmetic` adds every rule and source.
-pub(crate) fn text(plan: &PlanReport, style: SheetStyle, shows_arithmetic: bool) -> String {
+pub(crate) fn text(plan: &PlanResult, style: SheetStyle, shows_arithmetic: bool) -> String {
     let mut whole = page(plan);
     if style.details || shows_arithmetic {
         whole.parts.retain(|part| shows_arithmetic || part.id != "arithmetic");

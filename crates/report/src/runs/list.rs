@@ -1,11 +1,11 @@
-//! Saved runs as a table and as JSON.
+//! Saved runs as a table.
 
 use jiff::tz::TimeZone;
 use record::{RunOutcome, SavedRun};
-use serde::Serialize;
+use results::runs::{RunEntry, RunsResult, SkippedRun};
 use units::{Bytes, Nanos, count};
 
-use super::{SavedRunDocument, SkippedRun, begun};
+use super::begun;
 use crate::sheet::{Sheet, SheetStyle, Tone};
 
 /// Maximum number of skipped entries to list.
@@ -20,18 +20,13 @@ type Row = [String; 9];
 
 /// Returns a table of saved runs, then the path of the store and what it skipped.
 #[must_use]
-pub fn saved_runs_text(
-    store: &str,
-    runs: &[SavedRun],
-    zone: &TimeZone,
-    skipped: &[SkippedRun],
-    style: SheetStyle,
-) -> String {
+pub fn saved_runs_text(result: &RunsResult<'_>, zone: &TimeZone, style: SheetStyle) -> String {
+    let (store, runs) = (&result.store, &result.runs);
     let mut sheet = Sheet::new(style, 2);
     if !runs.is_empty() {
         table(&mut sheet, runs, zone);
     }
-    let bytes = Bytes::new(runs.iter().map(SavedRun::bytes).sum());
+    let bytes = Bytes::new(runs.iter().map(|run| run.bytes).sum());
     let total = match runs.len() {
         0 => format!("no runs in {store}"),
         1 => format!("1 run, {bytes} in {store}"),
@@ -41,7 +36,7 @@ pub fn saved_runs_text(
     if runs.iter().any(|run| run.kept) {
         sheet.line(&sheet.faint("* exempt from retention"));
     }
-    skipped_entries(&mut sheet, skipped);
+    skipped_entries(&mut sheet, &result.skipped);
     sheet.finish()
 }
 
@@ -75,9 +70,9 @@ fn result(run: &SavedRun) -> String {
     }
 }
 
-fn table(sheet: &mut Sheet, runs: &[SavedRun], zone: &TimeZone) {
+fn table(sheet: &mut Sheet, runs: &[RunEntry<'_>], zone: &TimeZone) {
     let is_roomy = sheet.width() >= ROOMY;
-    let rows: Vec<Row> = runs.iter().map(|run| row(run, zone, is_roomy)).collect();
+    let rows: Vec<Row> = runs.iter().map(|run| row(run.manifest, zone, is_roomy)).collect();
     let heads = ["run", "begun", "kind", "name", "target", "IOPS", "p99", "result", "size"].map(str::to_owned);
     let mut widths: [usize; 9] = std::array::from_fn(|column| {
         rows.iter().chain([&heads]).map(|row| row[column].chars().count()).max().unwrap_or(0)
@@ -97,7 +92,7 @@ fn table(sheet: &mut Sheet, runs: &[SavedRun], zone: &TimeZone) {
     sheet.line(&sheet.faint(&line(&heads)));
     for (row, run) in rows.iter().zip(runs) {
         let line = line(row);
-        let is_complete = run.outcome == RunOutcome::Completed;
+        let is_complete = run.manifest.outcome == RunOutcome::Completed;
         sheet.line(&if is_complete { line } else { sheet.tone(Tone::Odd, &line) });
     }
 }
@@ -128,35 +123,6 @@ fn skipped_entries(sheet: &mut Sheet, skipped: &[SkippedRun]) {
     if skipped.len() > SKIPPED_MOST {
         sheet.line(&format!("  and {} more", skipped.len() - SKIPPED_MOST));
     }
-}
-
-#[derive(Serialize)]
-struct SavedRunsDocument<'a> {
-    /// Version of the document's layout.
-    fathom_runs: u32,
-    store: &'a str,
-    runs: Vec<SavedRunDocument<'a>>,
-    skipped: Vec<SkippedDocument<'a>>,
-}
-
-#[derive(Serialize)]
-struct SkippedDocument<'a> {
-    name: &'a str,
-    problem: String,
-}
-
-/// Returns the manifests of saved runs as JSON.
-#[must_use]
-pub fn saved_runs_json(store: &str, runs: &[SavedRun], skipped: &[SkippedRun]) -> String {
-    let skipped = skipped
-        .iter()
-        .map(|SkippedRun { name, path, problem }| SkippedDocument { name, problem: format!("{path}: {problem}") });
-    crate::own::pretty(&SavedRunsDocument {
-        fathom_runs: 1,
-        store,
-        runs: runs.iter().map(SavedRunDocument::from).collect(),
-        skipped: skipped.collect(),
-    })
 }
 
 #[cfg(test)]

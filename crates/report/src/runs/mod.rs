@@ -5,38 +5,11 @@ mod show;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-pub use list::{saved_runs_json, saved_runs_text};
+pub use list::saved_runs_text;
 use record::SavedRun;
-use serde::Serialize;
-pub use show::{RunDetails, run_details_json, run_details_text};
+pub use show::run_details_text;
 
 use crate::civil;
-
-/// An entry of the store that is not a readable run.
-#[derive(Clone, Debug)]
-pub struct SkippedRun {
-    /// Name in the store.
-    pub name: String,
-    /// Path of the file with the problem.
-    pub path: String,
-    /// The problem and its remedy.
-    pub problem: String,
-}
-
-/// A saved run in a JSON document.
-#[derive(Serialize)]
-struct SavedRunDocument<'a> {
-    #[serde(flatten)]
-    manifest: &'a SavedRun,
-    kept: bool,
-    bytes: u64,
-}
-
-impl<'a> From<&'a SavedRun> for SavedRunDocument<'a> {
-    fn from(run: &'a SavedRun) -> Self {
-        Self { manifest: run, kept: run.kept, bytes: run.bytes() }
-    }
-}
 
 /// Returns the local date and time of the beginning, to the minute.
 fn begun(run: &SavedRun, zone: &TimeZone, with_year: bool) -> String {

@@ -1,38 +1,23 @@
-//! The details of a saved run as text and JSON.
+//! The details of a saved run as text.
 
 use record::{DeviceRecord, EnvironmentRecord, Run, SavedRun, TargetEnvironment};
-use serde::Serialize;
+use results::runs::RunDetails;
 use units::{Bytes, grouped};
 
-use super::SavedRunDocument;
 use crate::escape;
-use crate::own::pretty;
 use crate::sheet::{Sheet, SheetStyle};
 
 /// Column in which values begin.
 const INDENT: usize = 16;
 
-/// A run with the data saved beside its record.
-#[derive(Clone, Debug)]
-pub struct RunDetails<'a> {
-    /// Record of the run.
-    pub run: &'a Run,
-    /// Entry in the store and path of its directory; `None` if the run is not from a store.
-    pub saved: Option<(&'a SavedRun, String)>,
-    /// Host and devices.
-    pub environment: EnvironmentRecord,
-    /// Text of the job file.
-    pub job: Option<String>,
-}
-
 /// Returns the results that the run printed, followed by the data saved beside them.
 #[must_use]
 pub fn run_details_text(details: &RunDetails<'_>, results: &str, style: SheetStyle) -> String {
     let mut sheet = Sheet::new(style.readable(), INDENT);
-    if let Some((saved, folder)) = &details.saved {
+    if let Some((entry, folder)) = details.entry.as_ref().zip(details.folder.as_ref()) {
         sheet.gap();
         sheet.line(&sheet.strong("Kept"));
-        saved_lines(&mut sheet, saved, folder);
+        saved_lines(&mut sheet, entry.manifest, folder);
     }
     sheet.gap();
     sheet.line(&sheet.strong("Where and how"));
@@ -111,50 +96,6 @@ fn repetition(run: &Run) -> String {
     match run.seed.map(|seed| seed.wrapping_sub(later)) {
         Some(seed) if is_ours && !has_seed => format!("{} --seed={seed}", escape::shell_line(&run.command_line)),
         _ => String::new(),
-    }
-}
-
-#[derive(Serialize)]
-struct RunDetailsDocument<'a> {
-    /// Version of the document's layout.
-    fathom_run: u32,
-    /// Entry in the store; `null` if the run is not from a store.
-    entry: Option<SavedRunDocument<'a>>,
-    folder: Option<&'a str>,
-    environment: &'a EnvironmentRecord,
-    job: Option<&'a str>,
-    run: &'a Run,
-}
-
-impl<'a> From<&'a RunDetails<'a>> for RunDetailsDocument<'a> {
-    fn from(details: &'a RunDetails<'a>) -> Self {
-        let saved = details.saved.as_ref();
-        Self {
-            fathom_run: 1,
-            entry: saved.map(|(saved, _)| SavedRunDocument::from(*saved)),
-            folder: saved.map(|(_, folder)| folder.as_str()),
-            environment: &details.environment,
-            job: details.job.as_deref(),
-            run: details.run,
-        }
-    }
-}
-
-/// A series of repeats.
-#[derive(Serialize)]
-struct SeriesDocument<'a> {
-    fathom_series: u32,
-    runs: Vec<RunDetailsDocument<'a>>,
-}
-
-#[must_use]
-pub fn run_details_json(runs: &[RunDetails<'_>]) -> String {
-    match runs {
-        [only] => pretty(&RunDetailsDocument::from(only)),
-        several => {
-            let runs = several.iter().map(RunDetailsDocument::from).collect();
-            pretty(&SeriesDocument { fathom_series: 1, runs })
-        }
     }
 }
 

@@ -2,70 +2,37 @@
 
 use std::fmt::Write;
 
+use results::serve::{ExportStats, ServerAddress, ServerHints};
 use units::Bytes;
 
-use super::ExportStats;
 use crate::escape;
 
-#[derive(Clone, Debug)]
-pub enum ServerAddress {
-    /// Path of a Unix socket.
-    Unix(String),
-    /// A TCP address.
-    Tcp {
-        /// IP address.
-        host: String,
-        port: u16,
-        /// Whether connections are encrypted.
-        is_encrypted: bool,
-    },
-}
-
-/// A server that has just started.
-#[derive(Clone, Debug)]
-pub struct ServerHints<'a> {
-    /// Exports; the commands use the first.
-    pub exports: Vec<&'a ExportStats>,
-    /// First address; `None` if the server listens on none.
-    pub address: Option<ServerAddress>,
-    /// Path of the statistics socket.
-    pub statistics: String,
-    /// Path of the control socket.
-    pub control: Option<String>,
-    /// Address of the metrics endpoint.
-    pub metrics: Option<String>,
-    /// Seed of all random choices.
-    pub seed: u64,
-}
-
-impl ServerHints<'_> {
-    /// Returns the exports, and commands to copy.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        for export in &self.exports {
-            let volume = export.volume.as_deref().unwrap_or("no model");
-            let size = Bytes::new(export.size_bytes);
-            let read_only = if export.read_only { ", read-only" } else { "" };
-            let place = format!("{size} in {}{read_only}", export.store);
-            let _ = writeln!(text, "fathom: serving {volume} ({place}), seed {}", self.seed);
-            export.uris.iter().for_each(|uri| line(&mut text, "", uri));
-            export.notes.iter().for_each(|note| line(&mut text, "note", note));
-        }
-        if let Some((export, address)) = self.exports.first().zip(self.address.as_ref()) {
-            for (program, command) in commands(export, address) {
-                line(&mut text, program, &command);
-            }
-        }
-        line(&mut text, "statistics", &format!("fathom serve --stats {}", escape::shell(&self.statistics)));
-        if let Some(control) = &self.control {
-            line(&mut text, "control", &format!("fathom serve control {} show", escape::shell(control)));
-        }
-        if let Some(address) = &self.metrics {
-            line(&mut text, "metrics", &format!("curl http://{address}/metrics"));
-        }
-        text
+/// Returns the exports, and commands to copy.
+#[must_use]
+pub fn hints(server: &ServerHints) -> String {
+    let mut text = String::new();
+    for export in &server.exports {
+        let volume = export.volume.as_deref().unwrap_or("no model");
+        let size = Bytes::new(export.size_bytes);
+        let read_only = if export.read_only { ", read-only" } else { "" };
+        let place = format!("{size} in {}{read_only}", export.store);
+        let _ = writeln!(text, "fathom: serving {volume} ({place}), seed {}", server.seed);
+        export.uris.iter().for_each(|uri| line(&mut text, "", uri));
+        export.notes.iter().for_each(|note| line(&mut text, "note", note));
     }
+    if let Some((export, address)) = server.exports.first().zip(server.address.as_ref()) {
+        for (program, command) in commands(export, address) {
+            line(&mut text, program, &command);
+        }
+    }
+    line(&mut text, "statistics", &format!("fathom serve --stats {}", escape::shell(&server.statistics)));
+    if let Some(control) = &server.control {
+        line(&mut text, "control", &format!("fathom serve control {} show", escape::shell(control)));
+    }
+    if let Some(address) = &server.metrics {
+        line(&mut text, "metrics", &format!("curl http://{address}/metrics"));
+    }
+    text
 }
 
 fn line(text: &mut String, program: &str, command: &str) {

@@ -3,25 +3,24 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use results::serve::{
+    ExportStats, PunctualityStats, RequestLatency, RequestStats, ServerState, ServerStats, StageStats,
+};
 use units::{Bytes, count, grouped, percent, significant};
 
-use super::{ExportStats, PunctualityStats, RequestLatency, RequestStats, ServerStats, StageStats};
-
-impl ServerStats {
-    /// Returns the statistics as text; `fault_kinds` are the kinds of faults in printing order.
-    #[must_use]
-    pub fn text(&self, fault_kinds: &[&str]) -> String {
-        let mut page =
-            format!("fathom {}  served for {} s  seed {}\n", self.version, significant(self.served_secs, 3), self.seed);
-        for export in &self.exports {
-            page.push_str(&self::export(export, fault_kinds));
-        }
-        page.push_str(&stages(&self.stages));
-        if let Some(punctuality) = &self.punctuality {
-            page.push_str(&self::punctuality(punctuality));
-        }
-        page
+/// Returns the statistics as text; `fault_kinds` are the kinds of faults in printing order.
+#[must_use]
+pub fn text(stats: &ServerStats, fault_kinds: &[&str]) -> String {
+    let mut page =
+        format!("fathom {}  served for {} s  seed {}\n", stats.version, significant(stats.served_secs, 3), stats.seed);
+    for export in &stats.exports {
+        page.push_str(&self::export(export, fault_kinds));
     }
+    page.push_str(&stages(&stats.stages));
+    if let Some(punctuality) = &stats.punctuality {
+        page.push_str(&self::punctuality(punctuality));
+    }
+    page
 }
 
 fn export(export: &ExportStats, fault_kinds: &[&str]) -> String {
@@ -55,12 +54,23 @@ fn injected(export: &ExportStats, fault_kinds: &[&str]) -> String {
 }
 
 /// Formats counts of faults by kind: `3 eio, 12 corrupt`, or `none`.
-#[must_use]
-pub fn fault_counts(injected: &BTreeMap<String, u64>, kinds: &[&str]) -> String {
+fn fault_counts(injected: &BTreeMap<String, u64>, kinds: &[&str]) -> String {
     let count = |kind: &&str| injected.get(*kind).copied().filter(|count| *count > 0);
     let counts = kinds.iter().filter_map(|kind| Some(format!("{} {kind}", grouped(count(kind)?))));
     let counts: Vec<String> = counts.collect();
     if counts.is_empty() { "none".to_owned() } else { counts.join(", ") }
+}
+
+/// Returns the state that commands change; `fault_kinds` are the kinds of faults in printing order.
+#[must_use]
+pub fn state(state: &ServerState, fault_kinds: &[&str]) -> String {
+    let mut text = format!("faults: {}\n", state.faults);
+    for export in &state.exports {
+        let name = if export.name.is_empty() { "the default export" } else { &export.name };
+        let _ = writeln!(text, "{name}: {}", export.volume.as_deref().unwrap_or("no model"));
+        let _ = writeln!(text, "  injected faults: {}", fault_counts(&export.injected, fault_kinds));
+    }
+    text
 }
 
 fn connections(export: &ExportStats) -> String {

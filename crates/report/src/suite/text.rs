@@ -2,9 +2,9 @@
 
 use analyse::Severity;
 use record::{Figure, FigureOf, FigureQuantity};
+use results::suite::{MeasureUnit, Published, SuiteOutcome, SuiteResult, SuiteRow, SuiteStep};
 use units::{Bytes, Nanos, count, significant};
 
-use super::{MeasureUnit, Published, SuiteDocument, SuiteOutcome, SuiteRow, SuiteStep};
 use crate::sheet::{Sheet, SheetStyle, Tone};
 
 /// Deviation from the expected value above which a difference is highlighted.
@@ -36,24 +36,21 @@ pub(crate) fn shown(figure: Figure, value: f64, unit: Option<MeasureUnit>) -> St
     }
 }
 
-impl Published {
-    /// Formats the value as published: `400 MB/s`, `2.7-3.2 ms`, `< 10 ms`.
-    #[must_use]
-    pub fn printed(&self) -> String {
-        let number = |value: f64| match self.unit {
-            MeasureUnit::Iops => count(value),
-            unit => {
-                let text = format!("{:.2}", value / unit.factor());
-                text.trim_end_matches('0').trim_end_matches('.').to_owned()
-            }
-        };
-        let unit = if self.unit == MeasureUnit::Iops { String::new() } else { format!(" {}", self.unit.name()) };
-        let value = number(self.value);
-        match (self.below, self.to) {
-            (true, _) => format!("< {value}{unit}"),
-            (false, Some(to)) => format!("{value}-{}{unit}", number(to)),
-            (false, None) => format!("{value}{unit}"),
+/// Formats the value as published: `400 MB/s`, `2.7-3.2 ms`, `< 10 ms`.
+pub(crate) fn printed(published: &Published) -> String {
+    let number = |value: f64| match published.unit {
+        MeasureUnit::Iops => count(value),
+        unit => {
+            let text = format!("{:.2}", value / unit.factor());
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
         }
+    };
+    let unit = if published.unit == MeasureUnit::Iops { String::new() } else { format!(" {}", published.unit.name()) };
+    let value = number(published.value);
+    match (published.below, published.to) {
+        (true, _) => format!("< {value}{unit}"),
+        (false, Some(to)) => format!("{value}-{}{unit}", number(to)),
+        (false, None) => format!("{value}{unit}"),
     }
 }
 
@@ -76,7 +73,7 @@ fn signed(share: f64) -> String {
 /// Column headings, and for each row its cells and the deviation of its figure from the expected value.
 pub(crate) type Table = (Vec<&'static str>, Vec<(Vec<String>, Option<f64>)>);
 
-pub(crate) fn table(document: &SuiteDocument) -> Table {
+pub(crate) fn table(document: &SuiteResult) -> Table {
     let rows = || document.steps.iter().flat_map(|step| &step.rows);
     let published = rows().any(|row| row.published.is_some());
     let compared = rows().any(|row| row.difference().is_some());
@@ -95,7 +92,7 @@ pub(crate) fn table(document: &SuiteDocument) -> Table {
         let mut cells = vec![if first { step.name.clone() } else { String::new() }, figure_name(row.figure)];
         cells.extend(document.target.is_some().then(|| value(row.measured, step.measured.as_ref())));
         cells.extend(document.on.is_some().then(|| value(row.modelled, step.modelled.as_ref())));
-        let printed = || row.published.as_ref().map_or_else(|| "-".to_owned(), Published::printed);
+        let printed = || row.published.as_ref().map_or_else(|| "-".to_owned(), self::printed);
         cells.extend(published.then(printed));
         cells.extend(compared.then(|| difference(row)));
         (cells, row.difference())
@@ -107,7 +104,7 @@ pub(crate) fn table(document: &SuiteDocument) -> Table {
 }
 
 /// Returns the conditions of published figures and the reasons for large deviations, each with the steps concerned.
-pub(crate) fn footnotes(document: &SuiteDocument) -> Vec<(&'static str, String)> {
+pub(crate) fn footnotes(document: &SuiteResult) -> Vec<(&'static str, String)> {
     let mut notes: Vec<(&'static str, String, Vec<&str>)> = Vec::new();
     let mut note = |label, text: &str, step| match notes.iter_mut().find(|known| known.0 == label && known.1 == text) {
         Some((_, _, steps)) if steps.contains(&step) => {}
@@ -144,7 +141,7 @@ struct SharedFinding {
 
 /// Returns each step's most important finding, and all its warnings. Steps with the same finding are listed together,
 /// with the figures of the first.
-pub(crate) fn findings(document: &SuiteDocument) -> Vec<(String, Severity, String)> {
+pub(crate) fn findings(document: &SuiteResult) -> Vec<(String, Severity, String)> {
     let mut all: Vec<SharedFinding> = Vec::new();
     for (step, severity, text) in found(document) {
         match all.iter_mut().find(|known| known.severity == severity && is_alike(severity, &known.text, &text)) {
@@ -177,7 +174,7 @@ fn lead(text: &str) -> Vec<&str> {
 }
 
 /// Returns the findings to print, with the names of their steps.
-fn found(document: &SuiteDocument) -> Vec<(String, Severity, String)> {
+fn found(document: &SuiteResult) -> Vec<(String, Severity, String)> {
     let mut out: Vec<(String, Severity, String)> = Vec::new();
     let both = document.target.is_some() && document.on.is_some();
     for step in &document.steps {
@@ -201,7 +198,7 @@ fn found(document: &SuiteDocument) -> Vec<(String, Severity, String)> {
 }
 
 /// Returns facts about a suite's run, as labels and texts.
-pub(crate) fn facts(document: &SuiteDocument) -> Vec<(&'static str, String)> {
+pub(crate) fn facts(document: &SuiteResult) -> Vec<(&'static str, String)> {
     let used = |bytes: Option<u64>| format!("{} of it", Bytes::new(bytes.unwrap_or_default()));
     let mut facts = Vec::new();
     let mut fact = |label, text| facts.push((label, text));
@@ -236,7 +233,7 @@ pub(crate) fn facts(document: &SuiteDocument) -> Vec<(&'static str, String)> {
 
 /// Returns the results as text for a terminal.
 #[must_use]
-pub fn text(document: &SuiteDocument, style: SheetStyle) -> String {
+pub fn text(document: &SuiteResult, style: SheetStyle) -> String {
     let mut sheet = Sheet::new(style.readable(), INDENT);
     let name = sheet.strong(&document.suite);
     sheet.line(&format!("{name}  {}  (seed {})", document.title, document.seed));
@@ -292,7 +289,7 @@ fn print_table(sheet: &mut Sheet, (head, body): &Table) {
 
 /// Returns the results as Markdown, with a table and lists.
 #[must_use]
-pub fn markdown(document: &SuiteDocument) -> String {
+pub fn markdown(document: &SuiteResult) -> String {
     let escaped = crate::escape::markdown;
     let mut out = format!("# {}: {}\n", escaped(&document.suite), escaped(&document.title));
     for (label, text) in facts(document) {

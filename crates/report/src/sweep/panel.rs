@@ -1,9 +1,9 @@
 //! A chart of curves: IOPS or latency against depth, or latency against IOPS.
 
 use analyse::knee::{Curve, Point};
+use results::sweep::{Sweep, SweepResult};
 
 use super::text::headline;
-use super::{Sweep, SweepDocument};
 use crate::chart::{Axis, Frame, STYLE, Scale, Svg, series, short_count, time};
 use crate::sheet::wrap;
 
@@ -159,7 +159,7 @@ const LETTERS: &str = "svg{font:13px system-ui,-apple-system,'Segoe UI','DejaVu 
 
 /// Draws all curves as one image.
 #[must_use]
-pub fn svg(document: &SweepDocument) -> String {
+pub fn svg(document: &SweepResult) -> String {
     let sweeps: Vec<&Sweep> = document.sweeps.iter().filter(|sweep| !sweep.points.is_empty()).collect();
     let lines = head(document);
     let legend_rows = if document.sweeps.len() > 1 { sweeps.len() } else { 0 };
@@ -183,7 +183,7 @@ pub fn svg(document: &SweepDocument) -> String {
 }
 
 /// Returns the lines above the panels, with their classes.
-fn head(document: &SweepDocument) -> Vec<(&'static str, String)> {
+fn head(document: &SweepResult) -> Vec<(&'static str, String)> {
     match document.sweeps.as_slice() {
         [only] => {
             let mut lines: Vec<_> = wrap(&headline(only), HEADLINE).into_iter().map(|line| ("head", line)).collect();

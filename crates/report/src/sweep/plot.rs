@@ -1,6 +1,7 @@
 //! Plots of curves for terminals, drawn with braille characters.
 
-use super::Sweep;
+use results::sweep::Sweep;
+
 use crate::chart::{Scale, short_count, short_time};
 use crate::sheet::{Paint, Tone};
 

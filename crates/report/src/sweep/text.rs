@@ -3,9 +3,10 @@
 use analyse::Severity;
 use analyse::knee::search::{End, ProbeResult};
 use analyse::knee::{Curve, Estimate, Knee, Point};
+use results::sweep::{Sweep, SweepAdvice, SweepBurst, SweepResult};
 use units::{Nanos, count, grouped, percent, requests_in_flight, significant};
 
-use super::{Sweep, SweepAdvice, SweepBurst, SweepDocument, plot};
+use super::plot;
 use crate::answer::{Action, Answer, Outcome};
 use crate::sheet::{Sheet, SheetStyle, Tone};
 use crate::words::{self, SentenceContext};
@@ -19,7 +20,7 @@ const VAGUE: f64 = 0.2;
 
 /// Returns all curves: for each the answer, its facts, plots and points; several curves end with a comparison table.
 #[must_use]
-pub fn text(document: &SweepDocument, style: SheetStyle) -> String {
+pub fn text(document: &SweepResult, style: SheetStyle) -> String {
     let mut page = SweepPage { sheet: Sheet::new(style.readable(), INDENT) };
     for (index, sweep) in document.sweeps.iter().enumerate() {
         if index > 0 {

@@ -199,27 +199,16 @@ pub(super) struct JobForm<'a> {
     job_loop: &'static str,
     bytes: u64,
     left_out: Vec<String>,
-    differences: Vec<DifferenceForm>,
+    differences: &'a [LoadDifference],
     volumes: Vec<VolumeForm<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_simulated: Option<&'a str>,
 }
 
 #[derive(Serialize)]
-struct DifferenceForm {
-    dimension: String,
-    trace: Option<f64>,
-    job: Option<f64>,
-    difference: f64,
-    tolerance: f64,
-    is_matched: bool,
-}
-
-#[derive(Serialize)]
 struct VolumeForm<'a> {
-    volume: &'a str,
-    trace: &'a LoadLatency,
-    job: &'a LoadLatency,
+    #[serde(flatten)]
+    compared: &'a VolumeComparison,
     iops_difference: f64,
     p99_difference: f64,
     is_matched: bool,
@@ -227,18 +216,8 @@ struct VolumeForm<'a> {
 
 impl<'a> JobForm<'a> {
     pub(super) fn new(job: &'a JobComparison) -> Self {
-        let difference = |difference: &LoadDifference| DifferenceForm {
-            dimension: difference.dimension.code(),
-            trace: difference.trace,
-            job: difference.job,
-            difference: difference.difference,
-            tolerance: difference.dimension.tolerance(),
-            is_matched: difference.is_matched,
-        };
         let volume = |volume: &'a VolumeComparison| VolumeForm {
-            volume: &volume.volume,
-            trace: &volume.trace,
-            job: &volume.job,
+            compared: volume,
             iops_difference: volume.iops_difference(),
             p99_difference: volume.p99_difference(),
             is_matched: volume.is_matched(),
@@ -252,7 +231,7 @@ impl<'a> JobForm<'a> {
             },
             bytes: job.bytes,
             left_out: job.omissions.iter().map(omission).collect(),
-            differences: job.differences.iter().map(difference).collect(),
+            differences: &job.differences,
             volumes: job.volumes.iter().map(volume).collect(),
             not_simulated: job.not_simulated.as_deref(),
         }

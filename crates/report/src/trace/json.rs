@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use trace::{TraceEnd, TraceFinding, TraceProfile, TraceStudy, TraceWindow};
+use trace::{TraceCopy, TraceEnd, TraceFinding, TraceFormat, TraceProfile, TraceStudy, TraceWindow};
 
 use super::job::JobForm;
 use super::{advice, figures, rates, severity, statement, summary, warnings};
@@ -28,8 +28,8 @@ struct TraceEnvelope<'a> {
     is_incomplete: bool,
     warnings: Vec<String>,
     findings: Vec<FindingForm>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    copies: Vec<CopyForm<'a>>,
+    #[serde(skip_serializing_if = "<[TraceCopy]>::is_empty")]
+    copies: &'a [TraceCopy],
     #[serde(skip_serializing_if = "Option::is_none")]
     job: Option<JobForm<'a>>,
     process_names: &'a [String],
@@ -41,7 +41,7 @@ struct TraceEnvelope<'a> {
 #[derive(Serialize)]
 struct SourceForm<'a> {
     program: &'a str,
-    format: &'static str,
+    format: TraceFormat,
     resolution_ns: u64,
     started_unix_ms: Option<u64>,
     end: &'static str,
@@ -68,15 +68,6 @@ struct FindingForm {
 }
 
 #[derive(Serialize)]
-struct CopyForm<'a> {
-    file: &'a str,
-    format: &'static str,
-    requests: u64,
-    requests_omitted: u64,
-    bytes: u64,
-}
-
-#[derive(Serialize)]
 struct DeviceNameForm<'a> {
     name: &'a str,
     bytes: Option<u64>,
@@ -86,14 +77,7 @@ struct DeviceNameForm<'a> {
 pub(crate) fn json(report: &TraceStudy) -> String {
     let (condition, info, window) = (&report.condition, &report.condition.info, report.window);
     let bounds = WindowBounds { from_ns: window.from_ns, end_ns: Some(window.end_ns).filter(|end| *end < u64::MAX) };
-    let copies = report.copies.iter().map(|copy| CopyForm {
-        file: &copy.file,
-        format: copy.format.name(),
-        requests: copy.requests,
-        requests_omitted: copy.omitted,
-        bytes: copy.bytes,
-    });
-    crate::own::pretty(&TraceEnvelope {
+    results::stored::pretty(&TraceEnvelope {
         fathom_trace: SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
         name: &report.name,
@@ -102,7 +86,7 @@ pub(crate) fn json(report: &TraceStudy) -> String {
         rates: rates(report),
         source: SourceForm {
             program: &info.source,
-            format: condition.format.name(),
+            format: condition.format,
             resolution_ns: condition.format.resolution_ns(),
             started_unix_ms: info.started_unix_ms,
             end: match condition.end {
@@ -120,7 +104,7 @@ pub(crate) fn json(report: &TraceStudy) -> String {
         is_incomplete: condition.is_incomplete(),
         warnings: warnings(report).into_iter().map(|warning| warning.text).collect(),
         findings: report.findings.iter().map(finding).collect(),
-        copies: copies.collect(),
+        copies: &report.copies,
         job: report.job.as_deref().map(JobForm::new),
         process_names: &info.processes,
         device_names: info.devices.iter().map(|(name, bytes)| DeviceNameForm { name, bytes: *bytes }).collect(),

@@ -1,11 +1,8 @@
 //! Replies to control commands.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::ops::Range;
 
-use nbd::store::FaultKind;
-use report::serve::fault_counts;
+use results::serve::ServerState;
 use serde::{Deserialize, Serialize};
 use units::{Problem, ProblemCode};
 
@@ -33,24 +30,6 @@ pub struct Located {
     pub message: String,
     /// Suggested correction.
     pub remedy: Option<String>,
-}
-
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
-pub struct ServerState {
-    /// Fault rates in the syntax of `--faults`, or `none`.
-    pub faults: String,
-    /// Exports in the order of the command line.
-    pub exports: Vec<ExportState>,
-}
-
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
-pub struct ExportState {
-    /// Name; empty for the default export.
-    pub name: String,
-    /// Name of the volume; `None` without a model.
-    pub volume: Option<String>,
-    /// Counts of injected faults by kind.
-    pub injected: BTreeMap<String, u64>,
 }
 
 /// A problem of a command, by byte positions.
@@ -96,21 +75,6 @@ impl ControlReply {
 
     pub(crate) fn line(&self) -> String {
         format!("{}\n", serde_json::json!(self))
-    }
-}
-
-impl ServerState {
-    /// Returns text for a terminal.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let kinds = FaultKind::ALL.map(FaultKind::name);
-        let mut text = format!("faults: {}\n", self.faults);
-        for export in &self.exports {
-            let name = if export.name.is_empty() { "the default export" } else { &export.name };
-            let _ = writeln!(text, "{name}: {}", export.volume.as_deref().unwrap_or("no model"));
-            let _ = writeln!(text, "  injected faults: {}", fault_counts(&export.injected, &kinds));
-        }
-        text
     }
 }
 

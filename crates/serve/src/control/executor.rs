@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use nbd::server::{ControlChange, Controller, Snapshot};
 use nbd::store::faults::FaultRates;
+use results::serve::{ExportState, ServerState};
 use units::Problem;
 use volume::catalogue;
 use volume::{Attachment, Behaviour};
 
-use super::answer::{CommandError, ControlReply, ExportState, ServerState};
+use super::answer::{CommandError, ControlReply};
 use super::command::{ControlCommand, Keys, Pair};
 use crate::question::ServeQuestion;
 use crate::requested::RequestedExport;

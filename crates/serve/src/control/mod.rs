@@ -6,7 +6,7 @@ mod command;
 mod executor;
 mod socket;
 
-pub use answer::{ControlReply, ExportState, Located, ServerState};
+pub use answer::{ControlReply, Located};
 pub use client::send_command;
 pub(crate) use executor::CommandExecutor;
 pub(crate) use socket::serve_commands;

@@ -4,6 +4,8 @@ mod csv;
 mod events;
 mod iolog;
 
+use serde::Serialize;
+
 use crate::trace_format::TraceFormat;
 use crate::{TraceInfo, TraceRequest, TraceWriter, TraceWriterOptions};
 use csv::CsvExport;
@@ -14,12 +16,13 @@ use iolog::IologExport;
 const SECTOR: u64 = 512;
 
 /// A copy of a trace in another format.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TraceCopy {
     pub file: String,
     pub format: TraceFormat,
     pub requests: u64,
     /// Requests that the format cannot express.
+    #[serde(rename = "requests_omitted")]
     pub omitted: u64,
     /// Size of the file in bytes.
     pub bytes: u64,

@@ -1,13 +1,13 @@
 //! How far a load is from another one, by dimension.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::backlog::{Backlog, BacklogLimit, MeanRates};
 use super::{JobLoop, JobOmission};
 use crate::characterize::{PerOperation, SizeProfile, TraceDistribution, TraceProfile};
 
 /// A quantity of two loads.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadDifference {
     /// What is compared.
     pub dimension: LoadDimension,
@@ -17,6 +17,8 @@ pub struct LoadDifference {
     /// Difference: a fraction of the trace's value (of at least one for dispersions and percentiles of the depth), or the
     /// absolute difference of dimensions that are fractions.
     pub difference: f64,
+    /// The largest difference that is none.
+    pub tolerance: f64,
     /// Whether the difference is within the tolerance of the dimension.
     pub is_matched: bool,
 }
@@ -51,6 +53,12 @@ pub enum LoadDimension {
     HotAccesses(u64),
     /// Miss ratio of a cache of this many percent of the footprint.
     MissRatio(u64),
+}
+
+impl Serialize for LoadDimension {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.code())
+    }
 }
 
 impl LoadDimension {
@@ -173,8 +181,8 @@ fn difference(dimension: LoadDimension, (trace, job): (Option<f64>, Option<f64>)
         _ => (b - a) / a.max(least),
     };
     let difference = if difference.is_finite() { difference } else { 1.0 };
-    let is_matched = difference.abs() <= dimension.tolerance();
-    LoadDifference { dimension, trace, job, difference, is_matched }
+    let tolerance = dimension.tolerance();
+    LoadDifference { dimension, trace, job, difference, tolerance, is_matched: difference.abs() <= tolerance }
 }
 
 fn data_requests(profile: &TraceProfile) -> f64 {
@@ -319,7 +327,7 @@ pub struct LoadLatency {
 }
 
 /// A trace and its job on a volume.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VolumeComparison {
     /// Volume, as in `--on`.
     pub volume: String,

@@ -1,11 +1,12 @@
 //! Curves of a sweep.
 
+use results::sweep::Sweep;
 use units::{count, percent};
 
 use super::super::figure::{ChartFigure, ChartSize, LegendKey, SeriesStyle};
 use super::super::table::HtmlTable;
 use crate::chart::{isolated, time};
-use crate::sweep::{Panel, Sweep, panels};
+use crate::sweep::{Panel, panels};
 
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 70.0;

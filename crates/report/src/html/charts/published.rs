@@ -1,12 +1,13 @@
 //! Deviations of figures from published ones.
 
 use record::FigureQuantity;
+use results::suite::{Published, SuiteResult, SuiteRow, SuiteStep};
 
 use super::super::figure::{ChartFigure, LegendKey, SeriesStyle};
 use super::super::table::HtmlTable;
 use super::rows::{ChartRow, MarkShape, RowMark, picture};
 use crate::chart::{Axis, Scale};
-use crate::suite::{self, NEAR, Published, SuiteDocument, figure_name, shown};
+use crate::suite::{NEAR, figure_name, printed, shown};
 
 const MEASURED: SeriesStyle = SeriesStyle { colour: 0, dash: 0 };
 const MODELLED: SeriesStyle = SeriesStyle { colour: 1, dash: 0 };
@@ -15,8 +16,8 @@ const EDGE: f64 = 1.0;
 
 /// A published figure of a step, with its measured and modelled values.
 struct PublishedEntry<'a> {
-    step: &'a suite::SuiteStep,
-    row: &'a suite::SuiteRow,
+    step: &'a SuiteStep,
+    row: &'a SuiteRow,
     published: &'a Published,
 }
 
@@ -30,14 +31,11 @@ const GROUPS: [Group; 3] = [
 ];
 
 /// Draws a chart each for IOPS, throughput and latency, if such figures were published for completed steps.
-pub(in super::super) fn differences(document: &SuiteDocument) -> Vec<ChartFigure> {
+pub(in super::super) fn differences(document: &SuiteResult) -> Vec<ChartFigure> {
     GROUPS.iter().filter_map(|group| chart(document, group)).collect()
 }
 
-fn entries<'a>(
-    document: &'a SuiteDocument,
-    of: fn(FigureQuantity) -> bool,
-) -> impl Iterator<Item = PublishedEntry<'a>> {
+fn entries<'a>(document: &'a SuiteResult, of: fn(FigureQuantity) -> bool) -> impl Iterator<Item = PublishedEntry<'a>> {
     let rows = document.steps.iter().flat_map(|step| step.rows.iter().map(move |row| (step, row)));
     rows.filter(move |(_, row)| of(row.figure.quantity)).filter_map(|(step, row)| {
         let published = row.published.as_ref()?;
@@ -45,7 +43,7 @@ fn entries<'a>(
     })
 }
 
-fn chart(document: &SuiteDocument, (title, of): &Group) -> Option<ChartFigure> {
+fn chart(document: &SuiteResult, (title, of): &Group) -> Option<ChartFigure> {
     let entries: Vec<PublishedEntry<'_>> = entries(document, *of).collect();
     entries.first()?;
     let rows: Vec<ChartRow> = entries.iter().map(PublishedEntry::marks).collect();
@@ -98,7 +96,7 @@ fn table(caption: &str, entries: &[PublishedEntry<'_>]) -> HtmlTable {
         let value = |value: Option<f64>| {
             value.map_or_else(|| "-".to_owned(), |value| shown(row.figure, value, Some(published.unit)))
         };
-        let cells = [figure_name(row.figure), value(row.measured), value(row.modelled), published.printed()];
+        let cells = [figure_name(row.figure), value(row.measured), value(row.modelled), printed(published)];
         table.rows.push(std::iter::once(step.name.clone()).chain(cells).collect());
     }
     table

@@ -1,9 +1,9 @@
 //! The answer of a plan for a trace: which volume to buy, and how it takes the load.
 
 use plan::replay::ReplayedCandidate;
+use results::plan::TracePlanResult;
 use units::significant;
 
-use super::TracePlanReport;
 use super::figures::{
     accuracy, assumptions, cautions, latencies, limit, load, margin, percentile_name, refusal, requirements,
 };
@@ -12,7 +12,7 @@ use crate::plan::figures::{price, provisioned, region, size};
 use crate::words::create_volume;
 
 /// Returns which volume to buy, or what stands against the nearest one.
-pub(super) fn answer(plan: &TracePlanReport) -> Answer {
+pub(super) fn answer(plan: &TracePlanResult) -> Answer {
     let ranking = &plan.ranking;
     let accuracy = accuracy(plan).trim_end_matches('.').to_owned();
     let basis: Vec<String> =
@@ -47,7 +47,7 @@ pub(super) fn answer(plan: &TracePlanReport) -> Answer {
     Answer { outcome: Outcome::Good, verdict, actions, basis }
 }
 
-fn impossible(plan: &TracePlanReport) -> String {
+fn impossible(plan: &TracePlanResult) -> String {
     let Some(nearest) = plan.missing().next() else { return "No volume was considered.".to_owned() };
     let why: Vec<String> = nearest
         .candidate
@@ -62,7 +62,7 @@ fn impossible(plan: &TracePlanReport) -> String {
 }
 
 /// Returns the volume for twice the load, with the factor of its price.
-pub(super) fn next_step(plan: &TracePlanReport) -> Option<String> {
+pub(super) fn next_step(plan: &TracePlanResult) -> Option<String> {
     let best = &plan.candidates[plan.ranking.best.or(plan.ranking.meeting.first().copied())?];
     let Some(next) = &plan.next_step else { return Some("Twice the load: no priced volume sustains it.".to_owned()) };
     let factor =

@@ -2,8 +2,8 @@
 
 use plan::Candidate;
 use plan::replay::{ReplayResult, ReplayedCandidate};
+use results::plan::TracePlanResult;
 
-use super::TracePlanReport;
 use super::figures::{clock, percentile_name, requirements};
 use crate::chart::{Axis, Frame, Scale, Svg, nines, series, short_time, time};
 use crate::plan::chart::PriceChart;
@@ -14,7 +14,7 @@ const HEIGHT: f64 = 320.0;
 /// Height of a line of the legend.
 const ROW: f64 = 18.0;
 
-pub(super) fn prices(plan: &TracePlanReport) -> PriceChart<'_> {
+pub(super) fn prices(plan: &TracePlanResult) -> PriceChart<'_> {
     let share = plan.bounds.percentiles.first().map_or(0.99, |(share, _)| *share);
     PriceChart {
         candidates: plan.candidates.iter().map(|one| &one.candidate).collect(),
@@ -27,7 +27,7 @@ pub(super) fn prices(plan: &TracePlanReport) -> PriceChart<'_> {
 }
 
 /// Draws the chart of prices as a standalone file.
-pub(crate) fn svg(plan: &TracePlanReport) -> String {
+pub(crate) fn svg(plan: &TracePlanResult) -> String {
     prices(plan).standalone()
 }
 

@@ -2,11 +2,11 @@
 
 use plan::replay::{ReplayCredits, ReplayLimit, ReplayResult, ReplayedCandidate, SpeedMargin};
 use plan::{Candidate, Requirement, UnmetNeed};
-use units::{Bytes, count, grouped, percent, significant};
+use results::plan::TracePlanResult;
+use units::{Bytes, count, grouped, percent, portion, significant};
 use volume::Burst;
 use volume::catalogue::LatencyBasis;
 
-use super::TracePlanReport;
 use crate::plan::figures::{failure, surroundings, time, whole};
 use crate::volume_terms::amount;
 
@@ -44,7 +44,7 @@ fn span(secs: f64) -> String {
 }
 
 /// Describes the replayed load in one sentence.
-pub(super) fn load(plan: &TracePlanReport) -> String {
+pub(super) fn load(plan: &TracePlanResult) -> String {
     let (trace, part) = (&plan.trace, &plan.trace.replayed);
     let of = match part.secs {
         None => format!("{}, all {} of it", trace.name, span(trace.secs)),
@@ -72,7 +72,7 @@ pub(super) fn load(plan: &TracePlanReport) -> String {
 }
 
 /// Describes the requirements in one line.
-pub(super) fn requirements(plan: &TracePlanReport) -> String {
+pub(super) fn requirements(plan: &TracePlanResult) -> String {
     let (need, bounds) = (&plan.need, &plan.bounds);
     let mut phrases = Vec::new();
     for (share, bound) in &bounds.percentiles {
@@ -94,7 +94,7 @@ pub(super) fn requirements(plan: &TracePlanReport) -> String {
 }
 
 /// Describes what the headroom demands; `None` if there is none.
-pub(super) fn headroom(plan: &TracePlanReport) -> Option<String> {
+pub(super) fn headroom(plan: &TracePlanResult) -> Option<String> {
     let headroom = plan.need.headroom;
     let factor = significant(1.0 + headroom, 3);
     (headroom > 0.0).then(|| {
@@ -104,7 +104,7 @@ pub(super) fn headroom(plan: &TracePlanReport) -> Option<String> {
 }
 
 /// Returns what lowers the confidence in all figures.
-pub(super) fn cautions(plan: &TracePlanReport) -> Vec<String> {
+pub(super) fn cautions(plan: &TracePlanResult) -> Vec<String> {
     let closed = "closed loop: each request waits for the completion that its process had waited for";
     let derived = "only means over intervals are known: random arrivals and offsets within them are assumed, so bursts are \
                    missing and percentiles are lower than an application would see";
@@ -113,7 +113,7 @@ pub(super) fn cautions(plan: &TracePlanReport) -> Vec<String> {
 }
 
 /// Remarks on the trace, with what lowers the confidence in all figures.
-pub(super) fn remarks(plan: &TracePlanReport) -> Vec<String> {
+pub(super) fn remarks(plan: &TracePlanResult) -> Vec<String> {
     let mut lines: Vec<String> = headroom(plan).into_iter().chain(cautions(plan)).collect();
     if let Some([p50, p99, p999]) = plan.trace.service_secs {
         let (p50, p99, p999) = (time(p50), time(p99), time(p999));
@@ -128,12 +128,6 @@ pub(super) fn latencies(outcome: &ReplayResult) -> String {
     let shown =
         SHOWN.iter().filter_map(|(share, name)| Some(format!("{name} {}", time(outcome.percentile_secs(*share)?))));
     format!("{}; {} on average", shown.collect::<Vec<_>>().join(", "), time(outcome.mean_secs))
-}
-
-/// Formats a fraction as a percentage, with two digits where one after the point would be zero.
-#[must_use]
-pub fn portion(share: f64) -> String {
-    if share > 0.0 && share < 0.000_95 { format!("{}%", significant(100.0 * share, 2)) } else { percent(share) }
 }
 
 /// Describes what a limit did: `volume IOPS delayed 3.1% of the requests and throttled for 1.2% of the time`.
@@ -207,7 +201,7 @@ pub(super) fn assumptions(candidate: &Candidate) -> Vec<String> {
 }
 
 /// Returns why a candidate is not enough, and the value that it reaches, if its reason has one.
-pub(super) fn refusal(plan: &TracePlanReport, one: &ReplayedCandidate, unmet: &UnmetNeed) -> (String, Option<String>) {
+pub(super) fn refusal(plan: &TracePlanResult, one: &ReplayedCandidate, unmet: &UnmetNeed) -> (String, Option<String>) {
     let stopped = match &one.outcome {
         Some(outcome) if outcome.was_stopped && outcome.planned > 0 => {
             let share = percent(outcome.requests as f64 / outcome.planned as f64);
@@ -244,7 +238,7 @@ pub(super) fn refusal(plan: &TracePlanReport, one: &ReplayedCandidate, unmet: &U
 }
 
 /// Volumes that are not enough for the same reason: the reason, and each volume with its value.
-pub(super) fn refused(plan: &TracePlanReport) -> Vec<(String, Vec<String>)> {
+pub(super) fn refused(plan: &TracePlanResult) -> Vec<(String, Vec<String>)> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for one in plan.missing() {
         for unmet in &one.candidate.failures {
@@ -261,7 +255,7 @@ pub(super) fn refused(plan: &TracePlanReport) -> Vec<(String, Vec<String>)> {
 }
 
 /// Describes the accuracy of the search, and how it was done.
-pub(super) fn accuracy(plan: &TracePlanReport) -> String {
+pub(super) fn accuracy(plan: &TracePlanResult) -> String {
     let exact = match plan.resolution {
         0.0 => "provisioned values are the smallest that are enough".to_owned(),
         resolution => format!("provisioned values are within {} of the smallest that are enough", percent(resolution)),

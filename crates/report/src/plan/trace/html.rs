@@ -1,8 +1,8 @@
 //! A plan for a trace as a page that compares the best volumes.
 
 use plan::replay::ReplayedCandidate;
+use results::plan::TracePlanResult;
 
-use super::TracePlanReport;
 use super::chart::Charted;
 use super::figures::{
     SHOWN, accuracy, assumptions, credits, headroom_basis, limits, limits_basis, load, margin, percentile_name,
@@ -16,7 +16,7 @@ use crate::plan::figures::{self, holds, price, provisioned, size, time};
 const COMPARED: usize = 5;
 
 /// Returns the plan as a page.
-pub(crate) fn page(plan: &TracePlanReport) -> Page {
+pub(crate) fn page(plan: &TracePlanResult) -> Page {
     let mut parts = Vec::new();
     let charted: Vec<Charted<'_>> = plan.foremost(COMPARED).collect();
     if charted.is_empty() {
@@ -55,7 +55,7 @@ pub(crate) fn page(plan: &TracePlanReport) -> Page {
 }
 
 /// Names the nearest volume if none meets the need.
-fn verdict(plan: &TracePlanReport) -> Vec<String> {
+fn verdict(plan: &TracePlanResult) -> Vec<String> {
     let Some(nearest) = plan.missing().next() else { return vec!["No volume was considered.".to_owned()] };
     let why = nearest.candidate.failures.iter().map(|unmet| {
         let (reason, value) = super::figures::refusal(plan, nearest, unmet);
@@ -99,7 +99,7 @@ fn compared(charted: &[Charted<'_>]) -> PageBlock {
     PageBlock::Table { head: head.collect(), numbers: Vec::new(), rows }
 }
 
-fn latency(plan: &TracePlanReport, charted: &[Charted<'_>]) -> Vec<PageBlock> {
+fn latency(plan: &TracePlanResult, charted: &[Charted<'_>]) -> Vec<PageBlock> {
     let bounds: Vec<(f64, f64)> =
         plan.bounds.percentiles.iter().map(|(share, bound)| (*share, bound.secs_f64())).collect();
     let mut blocks = vec![PageBlock::Picture(chart::percentiles(charted, &bounds))];
@@ -116,7 +116,7 @@ fn latency(plan: &TracePlanReport, charted: &[Charted<'_>]) -> Vec<PageBlock> {
 }
 
 /// Lists the first volumes that meet the need.
-pub(super) fn all(plan: &TracePlanReport, most: usize) -> PageBlock {
+pub(super) fn all(plan: &TracePlanResult, most: usize) -> PageBlock {
     let head =
         ["volume", "size", "USD a month", "p50", "p99", "p99.9", "throttled", "headroom", "basis", "provisioned"];
     let row = |(one, index): (&ReplayedCandidate, &usize)| {
@@ -141,7 +141,7 @@ pub(super) fn all(plan: &TracePlanReport, most: usize) -> PageBlock {
     PageBlock::Table { head: head.map(str::to_owned).to_vec(), numbers: (1..8).collect(), rows }
 }
 
-fn remarks_of(plan: &TracePlanReport) -> Vec<String> {
+fn remarks_of(plan: &TracePlanResult) -> Vec<String> {
     let mut lines = remarks(plan);
     let candidates: Vec<plan::Candidate> = plan.candidates.iter().map(|one| one.candidate.clone()).collect();
     lines.extend(figures::scope(&plan.need, &candidates));

@@ -1,19 +1,19 @@
 //! A plan for a trace as CSV and JSON.
 
 use plan::replay::{ReplayCredits, ReplayInterval, ReplayLimit, ReplayResult, ReplayedCandidate};
+use results::plan::TracePlanResult;
 use serde_json::{Value, json};
 
-use super::TracePlanReport;
 use super::figures::{assumptions, headroom_basis, limits_basis, refusal};
 use crate::escape;
 use crate::plan::figures::name;
-use crate::volume_terms::{parts_json, source_json};
+use crate::volume_terms::price_json;
 
 /// Version of the JSON document.
 const SCHEMA: u32 = 1;
 
 /// Returns CSV with one row per candidate. Column names contain the units; unknown values are empty.
-pub(crate) fn csv(plan: &TracePlanReport) -> String {
+pub(crate) fn csv(plan: &TracePlanResult) -> String {
     let mut out = String::from(
         "volume,meets,front,size_bytes,currency,price_per_month,usd_per_month,price_complete,region,price_date,\
          mean_ns,p50_ns,p99_ns,p99_9_ns,max_ns,latency_basis,limit,delayed_share,throttled_share,limits_basis,\
@@ -65,7 +65,7 @@ pub(crate) fn csv(plan: &TracePlanReport) -> String {
 }
 
 /// Returns the document for programs.
-pub(crate) fn json(plan: &TracePlanReport) -> String {
+pub(crate) fn json(plan: &TracePlanResult) -> String {
     let (trace, part, need) = (&plan.trace, &plan.trace.replayed, &plan.need);
     let named = |index: Option<usize>| index.map(|index| &plan.candidates[index].candidate.spec.name);
     let of = |indices: &[usize]| -> Vec<Value> {
@@ -115,7 +115,7 @@ fn ns(secs: f64) -> f64 {
     (secs * 1e9).round()
 }
 
-fn candidate(plan: &TracePlanReport, one: &ReplayedCandidate) -> Value {
+fn candidate(plan: &TracePlanResult, one: &ReplayedCandidate) -> Value {
     let candidate = &one.candidate;
     let finite = |value: f64| value.is_finite().then_some(value);
     let failure = |unmet: &plan::UnmetNeed| {
@@ -125,14 +125,8 @@ fn candidate(plan: &TracePlanReport, one: &ReplayedCandidate) -> Value {
             "reached": finite(unmet.reached), "reason": reason, "value": value,
         })
     };
-    let price = candidate.price.as_ref().map(|money| {
-        json!({
-            "currency": money.price.currency, "per_month": money.price.per_month, "usd_per_month": money.usd_per_month,
-            "parts": parts_json(&money.price.parts), "region": money.price.region, "stands_for": money.stands_for,
-            "date": money.price.source.date, "lacks": money.price.lacks, "rule": money.price.rule, "source": source_json(&money.price.source),
-            "confidence": "published",
-        })
-    });
+    let more = || json!({ "confidence": "published" });
+    let price = candidate.price.as_ref().map(|money| price_json(money, more()));
     json!({
         "volume": candidate.spec.name, "type": candidate.listed, "title": candidate.spec.title,
         "size_bytes": candidate.spec.size.get(), "meets": candidate.meets(),

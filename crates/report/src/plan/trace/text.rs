@@ -1,13 +1,15 @@
 //! A plan for a trace as text for a terminal: the answer and a comparison; the whole page with details.
 
-use super::{TracePlanReport, answer, html, page};
+use results::plan::TracePlanResult;
+
+use super::{answer, html, page};
 use crate::plan::figures;
 use crate::sheet::{Sheet, SheetStyle, Tone};
 
 /// Maximum number of volumes that are compared without `--details`.
 const COMPARED: usize = 8;
 
-pub(crate) fn text(plan: &TracePlanReport, style: SheetStyle) -> String {
+pub(crate) fn text(plan: &TracePlanResult, style: SheetStyle) -> String {
     let whole = page(plan);
     if style.details {
         return whole.text(style);

@@ -5,8 +5,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use units::{Problem, ProblemCode};
 
-use crate::grid::{GridDocument, GridPoint};
-use crate::sweep::{Sweep, SweepDocument};
+use crate::grid::{GridPoint, GridResult};
+use crate::sweep::{Sweep, SweepResult};
 
 /// A document of which each shard may have a part.
 pub trait Sharded: Default + Serialize + DeserializeOwned {
@@ -58,7 +58,7 @@ pub struct ShardedParts<'a, T> {
     pub command_line: &'a mut Vec<String>,
 }
 
-impl Sharded for GridDocument {
+impl Sharded for GridResult {
     type Item = GridPoint;
 
     fn parts(&mut self) -> ShardedParts<'_, GridPoint> {
@@ -71,7 +71,7 @@ impl Sharded for GridDocument {
     }
 }
 
-impl Sharded for SweepDocument {
+impl Sharded for SweepResult {
     type Item = Sweep;
 
     fn parts(&mut self) -> ShardedParts<'_, Sweep> {
@@ -102,85 +102,66 @@ fn without_shard(command_line: Vec<String>) -> Vec<String> {
 mod tests {
     use record::{Run, Shard};
 
+    use crate::stored::StoredResult;
+
     use super::*;
 
-    fn shard(number: u32, depths: &[&str]) -> GridDocument {
+    fn shard(number: u32, depths: &[&str]) -> GridResult {
         let point = |depth: &&str| {
             let run = Run { schema: record::SCHEMA, ..Run::default() };
             GridPoint::new(vec![("iodepth".to_owned(), (*depth).to_owned())], run)
         };
-        GridDocument {
+        GridResult {
             command_line: ["fathom", "sim", "--shard", "1/2", "--vary", "iodepth=1..4"].map(str::to_owned).to_vec(),
             shard: Some(ShardRecord::new(Shard { number, count: 2 }, 3, ["a"])),
             points: depths.iter().map(point).collect(),
-            ..GridDocument::default()
+            ..GridResult::default()
         }
     }
 
-    fn named(document: GridDocument) -> (String, GridDocument) {
+    fn named(document: GridResult) -> (String, GridResult) {
         ("a.json".to_owned(), document)
     }
 
     #[test]
     fn merged_shards_are_written_and_read_as_the_whole() {
-        let written = [shard(2, &["2"]), shard(1, &["1", "4"])].map(|part| crate::grid::json(&part));
-        let read = written.iter().map(|text| (String::new(), crate::grid::read(text).unwrap())).collect();
-        let whole = GridDocument::merge(read).unwrap();
+        let written = [shard(2, &["2"]), shard(1, &["1", "4"])].map(|part| part.json());
+        let read = written.iter().map(|text| (String::new(), GridResult::read(text).unwrap())).collect();
+        let whole = GridResult::merge(read).unwrap();
         let depths: Vec<String> = whole.points.iter().map(GridPoint::label).collect();
         assert_eq!(depths, ["iodepth=1", "iodepth=2", "iodepth=4"]);
         assert_eq!((whole.shard(), &whole.missing), (None, &None));
         assert_eq!(whole.command_line, ["fathom", "sim", "--vary", "iodepth=1..4"]);
-        let text = crate::grid::json(&whole);
-        assert_eq!(crate::grid::json(&crate::grid::read(&text).unwrap()), text);
-    }
-
-    #[test]
-    fn what_is_missing_is_said_in_all_formats() {
-        let whole = GridDocument::merge(vec![named(shard(2, &["2"]))]).unwrap();
-        let missing = "2 of 3 points are missing: shard 1 of 2 is absent";
-        let texts = [
-            crate::grid::text(&whole, crate::SheetStyle::default()),
-            crate::grid::markdown(&whole),
-            crate::html::grid_page(&whole),
-        ];
-        for text in texts {
-            assert!(text.contains(missing), "{text}");
-        }
-        assert!(crate::grid::json(&whole).contains("\"missing\""));
-        let sweep = SweepDocument { missing: whole.missing.clone(), ..SweepDocument::default() };
-        let style = crate::SheetStyle { width: 100, ..crate::SheetStyle::default() };
-        assert!(crate::sweep::text(&sweep, style).contains(missing));
-        let subjects = [crate::html::PageSubject::Sweep(&sweep)];
-        assert!(crate::html::page(&subjects).contains(missing));
+        let text = whole.json();
+        assert_eq!(GridResult::read(&text).unwrap().json(), text);
     }
 
     #[test]
     fn whole_documents_and_foreign_shards_are_not_merged() {
-        let whole = GridDocument { shard: None, ..shard(1, &["1", "4"]) };
-        assert!(GridDocument::merge(vec![named(whole), named(shard(2, &["2"]))]).is_err());
+        let whole = GridResult { shard: None, ..shard(1, &["1", "4"]) };
+        assert!(GridResult::merge(vec![named(whole), named(shard(2, &["2"]))]).is_err());
         let mut foreign = shard(2, &["2"]);
         foreign.shard = Some(ShardRecord::new(Shard { number: 2, count: 2 }, 3, ["b"]));
-        assert!(GridDocument::merge(vec![named(shard(1, &["1", "4"])), named(foreign)]).is_err());
+        assert!(GridResult::merge(vec![named(shard(1, &["1", "4"])), named(foreign)]).is_err());
     }
 
     #[test]
     fn hostile_settings_are_refused_or_escaped() {
         let mut document = shard(1, &["1", "4"]);
         document.points[1].settings.clear();
-        assert!(crate::grid::read(&crate::grid::json(&document)).unwrap_err().what.contains("settings"));
-        // A width above 65,535 would panic.
+        assert!(GridResult::read(&document.json()).unwrap_err().what.contains("settings"));
         let mut document = shard(1, &["1", "4"]);
         document.points[1].settings[0].1 = format!("\u{1b}[2J{}", "x".repeat(100_000));
-        let read = crate::grid::read(&crate::grid::json(&document)).unwrap();
-        assert!(!crate::grid::text(&read, crate::SheetStyle::default()).contains('\u{1b}'));
+        let read = GridResult::read(&document.json()).unwrap();
+        assert!(!read.points[1].settings[0].1.contains('\u{1b}'));
     }
 
     #[test]
     fn a_grid_of_a_later_version_is_refused() {
-        let text = crate::grid::json(&shard(1, &["1"]));
+        let text = shard(1, &["1"]).json();
         let later = text.replace("\"fathom_grid\": 1", "\"fathom_grid\": 2");
-        assert!(crate::grid::read(&later).unwrap_err().to_string().contains("newer fathom"));
+        assert!(GridResult::read(&later).unwrap_err().to_string().contains("newer fathom"));
         let later = text.replace("\"schema\": 1", "\"schema\": 9");
-        assert!(crate::grid::read(&later).unwrap_err().to_string().contains("newer fathom"));
+        assert!(GridResult::read(&later).unwrap_err().to_string().contains("newer fathom"));
     }
 }

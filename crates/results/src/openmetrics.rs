@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use units::{is_hidden, push_printable};
+
 /// Type of a metric family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricKind {
@@ -143,8 +145,17 @@ impl OpenMetrics {
 /// Formats a label.
 #[must_use]
 pub fn label(name: &str, value: &str) -> String {
-    let value = crate::escape::label(value);
-    format!("{name}=\"{value}\"")
+    format!("{name}=\"{}\"", escaped(value))
+}
+
+/// Escapes the value of a label, without the quotes.
+fn escaped(text: &str) -> String {
+    let kept = |letter: char| letter == '\n' || !is_hidden(letter);
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if kept(letter) { shown.push(letter) } else { push_printable(&mut shown, letter) }
+    }
+    shown.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 fn with(labels: &str, name: &str, value: &str) -> String {

@@ -1,0 +1,126 @@
+//! Purchase plans, for a need and for a trace.
+
+use plan::replay::{ReplayBounds, ReplayResult, ReplayedCandidate};
+use plan::{Candidate, Need, Ranking};
+
+/// A plan with everything that its formats print.
+#[derive(Clone, Debug)]
+pub struct PlanResult {
+    /// What the volumes must sustain.
+    pub need: Need,
+    /// How the need was derived from a workload or a file, one line per element.
+    pub derivation: Vec<String>,
+    /// All volumes that were considered.
+    pub candidates: Vec<Candidate>,
+    /// Candidates that meet the need, by price and latency.
+    pub ranking: Ranking,
+    /// The cheapest volume for twice the rate.
+    pub next_step: Option<Candidate>,
+    /// The cheapest volume without headroom, if none meets the need with it.
+    pub without_headroom: Option<Candidate>,
+    /// Machine types that suffice for the best and the fastest candidate, by candidate index.
+    pub machines: Vec<(usize, Vec<String>)>,
+    /// Seed of the simulations.
+    pub seed: u64,
+    /// Whether simulations confirmed the candidates.
+    pub is_simulated: bool,
+}
+
+impl PlanResult {
+    /// Returns the candidates that meet the need, in the order of the ranking.
+    pub fn meeting(&self) -> impl Iterator<Item = &Candidate> {
+        self.ranking.meeting.iter().map(|index| &self.candidates[*index])
+    }
+
+    /// Returns the candidates that do not meet the need, in the order of the ranking.
+    pub fn missing(&self) -> impl Iterator<Item = &Candidate> + Clone {
+        self.ranking.missing.iter().map(|index| &self.candidates[*index])
+    }
+
+    /// Returns the machine types that suffice for a candidate.
+    #[must_use]
+    pub fn machines_of(&self, index: usize) -> &[String] {
+        self.machines.iter().find(|(known, _)| *known == index).map_or(&[], |(_, machines)| machines)
+    }
+}
+
+/// A plan for a trace with everything that its formats print.
+#[derive(Clone, Debug)]
+pub struct TracePlanResult {
+    /// The trace, and what of it was replayed.
+    pub trace: PlannedTrace,
+    /// Requirements beside latencies.
+    pub need: Need,
+    /// Bounds on latencies.
+    pub bounds: ReplayBounds,
+    /// All volumes that were considered.
+    pub candidates: Vec<ReplayedCandidate>,
+    /// Candidates that meet the need, by price and the bounded percentile.
+    pub ranking: Ranking,
+    /// The cheapest volume for twice the load.
+    pub next_step: Option<ReplayedCandidate>,
+    /// Provisioned values are at most this fraction above the smallest sufficient ones.
+    pub resolution: f64,
+    /// Seed of the replays.
+    pub seed: u64,
+}
+
+/// A trace, and what of it was replayed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PlannedTrace {
+    /// Name of its file.
+    pub name: String,
+    /// Program or format from which it comes.
+    pub source: String,
+    pub requests: u64,
+    /// Time from its first to its last issue, in seconds.
+    pub secs: f64,
+    /// What was replayed.
+    pub replayed: PlannedPart,
+    /// Whether each request waited for the completion that its process had waited for.
+    pub is_closed: bool,
+    /// Whether the instants and offsets of its requests are assumed, because only means over intervals are known.
+    pub is_derived: bool,
+    /// Service times on the device from which it comes, in seconds: median, 99th and 99.9th percentile.
+    pub service_secs: Option<[f64; 3]>,
+    /// What is left out or missing, and other remarks, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The replayed part of a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PlannedPart {
+    /// Start and end in seconds since the start of the trace; `None` for all of it.
+    pub secs: Option<(f64, f64)>,
+    /// Reads, writes and discards.
+    pub requests: u64,
+    /// Requests per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bytes_per_sec: f64,
+    /// Fraction of reads.
+    pub read_share: f64,
+}
+
+impl TracePlanResult {
+    /// Returns the candidates that meet the need, in the order of the ranking.
+    pub fn meeting(&self) -> impl Iterator<Item = &ReplayedCandidate> + Clone {
+        self.ranking.meeting.iter().map(|index| &self.candidates[*index])
+    }
+
+    /// Returns the candidates that do not meet the need, in the order of the ranking.
+    pub fn missing(&self) -> impl Iterator<Item = &ReplayedCandidate> + Clone {
+        self.ranking.missing.iter().map(|index| &self.candidates[*index])
+    }
+
+    /// Returns the first candidates of the ranking with their replays.
+    pub fn foremost(&self, most: usize) -> impl Iterator<Item = (&ReplayedCandidate, &ReplayResult)> + Clone {
+        self.meeting().filter_map(|one| Some((one, one.outcome.as_ref()?))).take(most)
+    }
+
+    /// Returns how many replays the search took.
+    #[must_use]
+    pub fn replays(&self) -> u32 {
+        self.candidates.iter().chain(&self.next_step).map(|one| one.replays).sum()
+    }
+}
