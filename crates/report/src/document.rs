@@ -85,10 +85,8 @@ impl ResultFormat {
     pub const OF_PLAN: &'static [Self] = &[Json, Csv, Markdown, Text, Svg, Html];
     /// Formats of a comparison.
     pub const OF_COMPARISON: &'static [Self] = &[Json, Csv, Markdown, Text, Html];
-    /// Formats of a diagnosis or an explanation.
+    /// Formats of a diagnosis, an explanation or a gate.
     pub const OF_FINDINGS: &'static [Self] = &[Json, Markdown, Text, Html];
-    /// Formats of a gate.
-    pub const OF_GATE: &'static [Self] = &[Json, Markdown, Text];
     /// Formats of a trace's characteristics.
     pub const OF_TRACE: &'static [Self] = &[Json, Markdown, Text, Html];
     /// Formats of a server's statistics.
@@ -175,6 +173,7 @@ impl ResultDocument<'_> {
                 _ => crate::compare::text(document, style),
             },
             Self::Gate(document) => match format {
+                Html => html::document(&crate::gate::page(document)),
                 Json => pretty(document),
                 Markdown => crate::gate::markdown(document),
                 ResultFormat::Junit => crate::gate::junit(document),

@@ -6,12 +6,13 @@ use results::stored::pretty;
 use serde::Serialize;
 use units::{Bytes, Nanos, count, percent, significant};
 
-use crate::answer::Answer;
+use crate::answer::AnswerText;
 use crate::escape;
 use crate::page::{Page, PageBlock, PagePart};
 use crate::sheet::{Sheet, SheetStyle, Tone};
 use crate::text::tone_of;
 use crate::words::{self, Origin, SentenceContext, severity_name};
+use results::answer::Answer;
 
 /// Version of the document's layout.
 const SCHEMA: u32 = 1;
@@ -342,7 +343,7 @@ pub(crate) fn explain_page(explained: &[Explained]) -> Page {
         .collect();
     let answer = match answered.as_slice() {
         [(_, answer)] => answer.clone(),
-        several => Answer::of_several(several.iter().map(|(name, answer)| (name, answer.clone())).collect()),
+        several => Answer::of_several(several.to_vec()),
     };
     let volumes: Vec<&str> = explained.iter().filter_map(|one| one.expected.as_deref()).collect();
     let about = volumes.first().map_or_else(String::new, |volume| format!("Compared with {volume}"));

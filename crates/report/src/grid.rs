@@ -5,9 +5,10 @@ use record::{DataKind, JobResult};
 use results::grid::{GridPoint, GridResult};
 use units::{Bytes, Nanos, count};
 
-use crate::answer::{Answer, Outcome};
+use crate::answer::AnswerText;
 use crate::escape;
 use crate::sheet::{Sheet, SheetStyle};
+use results::answer::{Answer, Outcome};
 
 const HEAD: [&str; 7] = ["IOPS", "bandwidth", "mean", "p50", "p99", "p99.9", "limit"];
 

@@ -1,8 +1,9 @@
 //! A result as a list of blocks, of which text, Markdown and HTML are made.
 
-use crate::answer::Answer;
+use crate::answer::AnswerText;
 use crate::escape;
 use crate::sheet::{Sheet, SheetStyle};
+use results::answer::Answer;
 
 /// A result as it is read: the answer, then parts with headings.
 #[derive(Clone, Debug)]
@@ -163,7 +164,7 @@ fn table(sheet: &mut Sheet, head: &[String], numbers: &[usize], rows: &[Vec<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answer::Outcome;
+    use results::answer::Outcome;
 
     fn page() -> Page {
         let rows = vec![vec!["a|b".to_owned(), "1".to_owned(), "one two three four five six".to_owned()]];

@@ -136,9 +136,9 @@ mod tests {
         };
         assert_eq!(line(&progress), " 42.0%  24.1k IOPS  94.1 MiB/s  0:13 left");
         progress = RunProgress { fraction: None, eta: None, errors: 2, ..progress };
-        assert_eq!(line(&progress), "24.1k IOPS  94.1 MiB/s  2 failed  0:09 so far");
+        assert_eq!(line(&progress), "24.1k IOPS  94.1 MiB/s  2 failed  0:09 elapsed");
         progress = RunProgress { reads_back: true, errors: 0, ..progress };
-        assert_eq!(line(&progress), "24.1k IOPS  94.1 MiB/s  0:09 so far, reading back what was written");
+        assert_eq!(line(&progress), "24.1k IOPS  94.1 MiB/s  0:09 elapsed, verifying");
     }
 
     #[test]

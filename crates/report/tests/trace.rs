@@ -204,7 +204,8 @@ fn every_finding_has_a_sentence_and_is_documented() {
     let mut report = database();
     report.findings = findings();
     report.condition.errors.clear();
-    let text = render(&report, ResultFormat::Text);
+    let style = SheetStyle { details: true, ..SheetStyle::default() };
+    let text = ResultDocument::Trace(&report).render(ResultFormat::Text, style);
     let start = text.find("\n  advice: Bursts of").unwrap();
     expect("trace-findings.txt", &text[start..]);
     let page = report::findings_markdown();
@@ -335,5 +336,5 @@ fn the_example_shows_a_database_with_checkpoints() {
     let report = read("checkpoints.trace", TraceFormat::Fathom, &bytes);
     let codes: Vec<&str> = report.findings.iter().map(TraceFinding::code).collect();
     assert!(["bursty-writes", "rate-peak", "log-writes"].iter().all(|code| codes.contains(code)), "{codes:?}");
-    assert!(render(&report, ResultFormat::Text).contains("like a transactional database"));
+    assert!(render(&report, ResultFormat::Text).contains("Like a transactional database"));
 }

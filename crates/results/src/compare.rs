@@ -3,6 +3,8 @@
 use analyse::compare::{Comparison, ComparisonSettings};
 use serde::Serialize;
 
+use crate::answer::Answer;
+
 /// A run with its name and a description.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct NamedRun {
@@ -26,6 +28,5 @@ pub struct ComparisonResult {
     /// Results.
     #[serde(flatten)]
     pub comparison: Comparison,
-    /// The results in one sentence.
-    pub answer: String,
+    pub answer: Answer,
 }

@@ -3,6 +3,8 @@
 use analyse::gate::{Assertion, JudgedAssertion};
 use serde::Serialize;
 
+use crate::answer::Answer;
+
 use crate::compare::NamedRun;
 
 /// An assertion and its outcome.
@@ -45,6 +47,5 @@ pub struct GateResult {
     pub distrust: Vec<String>,
     /// Whether all assertions passed and the figures can be trusted.
     pub passed: bool,
-    /// The result in one sentence.
-    pub answer: String,
+    pub answer: Answer,
 }

@@ -8,6 +8,7 @@
 //! What is *not* here: sentences and layouts (`report`; a result may carry texts that its producer was given), what is
 //! stored of a run (`record`), and findings (`analyse`).
 
+pub mod answer;
 pub mod capture;
 pub mod compare;
 pub mod doctor;

@@ -24,7 +24,7 @@ pub(crate) fn command(options: &GateOptions) -> Result<Exit, Exit> {
     if !options.force {
         [Some(&runs), baseline.as_ref()].into_iter().flatten().try_for_each(RunSet::check_repeats)?;
     }
-    let mut files = Output::open(&options.output, ResultFormat::OF_GATE).map_err(Exit::invalid)?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::invalid)?;
     files.extend(options.junit.as_deref().map(Output::junit).transpose().map_err(Exit::invalid)?);
     let comparison =
         baseline.as_ref().map(|baseline| compare(&baseline.runs(), &runs.runs(), &ComparisonSettings::default()));

@@ -2,11 +2,13 @@
 
 mod sample;
 
+use results::answer::{Action, Answer, Outcome};
 use results::capture::{CaptureFile, CaptureProgress, CaptureResult, CounterComparison};
 pub use sample::{progress_line as sample_progress_line, text as sample_text};
 use trace::{TraceDistribution, TraceTotals};
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
+use crate::answer::AnswerText;
 use crate::{Sheet, SheetStyle, Tone};
 
 /// Returns the progress line: `24.1k IOPS  94.1 MiB/s  160,000 requests  0 lost  0:13 left`.
@@ -49,14 +51,7 @@ pub fn text(captured: &CaptureResult, style: SheetStyle) -> String {
         (false, 1) => "request",
         (false, _) => "requests",
     };
-    let whose = captured.process.map_or_else(String::new, |id| format!(" of process {id}"));
-    let lead = format!("{} {what}{whose}", grouped(total));
-    let duration = Nanos::new(captured.duration_ns);
-    let rest = format!(" of {} ({}) in {duration}", captured.device, Bytes::new(captured.device_bytes));
-    let ended = format!("ended {}", captured.ended);
-    let lead = sheet.strong(&lead);
-    sheet.line(&format!("{lead}{rest}; {ended}"));
-    captured.notes.iter().for_each(|note| sheet.aside(2, note));
+    answer(captured, what).write(&mut sheet);
     if total > 0 {
         sheet.gap();
         load(captured, &mut sheet);
@@ -65,10 +60,39 @@ pub fn text(captured: &CaptureResult, style: SheetStyle) -> String {
     completeness(captured, &mut sheet);
     if let Some(file) = &captured.file {
         sheet.field("file", &file_text(file));
-        sheet.gap();
-        sheet.line(&format!("Next: fathom trace {}", file.path));
     }
     sheet.finish()
+}
+
+/// Says what was captured, and whether it is complete.
+fn answer(captured: &CaptureResult, what: &str) -> Answer {
+    let total = captured.profile.totals.requests.total();
+    let secs = (captured.duration_ns as f64 / 1e9).max(1e-9);
+    let whose = captured.process.map_or_else(String::new, |id| format!(" of process {id}"));
+    let bytes = Bytes::new((captured.profile.totals.bytes.total() as f64 / secs) as u64);
+    let counted = captured.counters.iter().all(|comparison| comparison.agrees);
+    let (outcome, complete) = match (captured.lost_events, counted) {
+        (0, true) if captured.counters.is_empty() => (Outcome::Good, "complete".to_owned()),
+        (0, true) => (Outcome::Good, "complete: the kernel's counters agree".to_owned()),
+        (0, false) => (Outcome::Unknown, "the kernel's counters differ".to_owned()),
+        (lost, _) => (Outcome::Bad, format!("incomplete: {} events lost", grouped(lost))),
+    };
+    let verdict = format!(
+        "Captured {} {what}{whose} of {} in {}, {} IOPS and {bytes}/s; {complete}.",
+        grouped(total),
+        captured.device,
+        Nanos::new(captured.duration_ns),
+        count(total as f64 / secs)
+    );
+    let lost = (captured.lost_events > 0)
+        .then(|| Action::from("Capture again with larger kernel buffers (--buffer) or more CPU time.".to_owned()));
+    let next = captured.file.as_ref().map(|file| Action {
+        what: "Describe the load:".to_owned(),
+        command: Some(format!("fathom trace {}", crate::escape::shell(&file.path))),
+    });
+    let device = format!("{} of {}, ended {}", captured.device, Bytes::new(captured.device_bytes), captured.ended);
+    let basis = std::iter::once(device).chain(captured.notes.iter().cloned()).collect();
+    Answer { outcome, verdict, actions: lost.into_iter().chain(next).collect(), basis }
 }
 
 fn load(captured: &CaptureResult, sheet: &mut Sheet) {

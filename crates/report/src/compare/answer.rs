@@ -1,10 +1,13 @@
 //! The result of a comparison in one sentence.
 
 use analyse::compare::{Comparison, FigureComparison, Judgement};
-use record::FigureOf;
+use record::{FigureOf, FigureQuantity};
+use results::answer::{Answer, Outcome};
+use results::compare::NamedRun;
 
 use super::ComparedLoad;
-use super::words::{change_words, digits, figure_words, more_words};
+use super::words::{capital, caution_notes, change_words, digits, figure_words, mismatch_words, more_words};
+use crate::suite::shown;
 use crate::words::joined;
 
 /// Number of loads above which the answer only counts faster and slower ones and names the slowest.
@@ -17,8 +20,58 @@ struct LoadAnswer<'a> {
     headline: &'a FigureComparison,
 }
 
-/// Returns the answer, without a full stop.
-pub(super) fn answer(comparison: &Comparison, threshold_percent: f64) -> String {
+/// Longest name of a run that a sentence uses.
+const NAME_MAX: usize = 28;
+
+/// Names of the sides in sentences.
+struct Sides {
+    baseline: String,
+    candidate: String,
+}
+
+impl Sides {
+    fn of(baseline: &[NamedRun], candidate: &[NamedRun]) -> Self {
+        let name = |runs: &[NamedRun], side: &str| match runs {
+            [one] if one.name.chars().count() <= NAME_MAX => one.name.clone(),
+            _ => format!("the {side}"),
+        };
+        let (baseline, candidate) = (name(baseline, "baseline"), name(candidate, "candidate"));
+        if baseline == candidate { Self::of(&[], &[]) } else { Self { baseline, candidate } }
+    }
+}
+
+/// Returns whether the candidate is different, what would decide it, and what restricts the comparison.
+pub(super) fn answer(
+    comparison: &Comparison,
+    baseline: &[NamedRun],
+    candidate: &[NamedRun],
+    threshold_percent: f64,
+) -> Answer {
+    let sides = Sides::of(baseline, candidate);
+    let judged = || comparison.jobs.iter().flat_map(|job| &job.figures).map(|figure| figure.judgement);
+    let has = |wanted: fn(&Judgement) -> bool| judged().any(|judgement| wanted(&judgement));
+    let outcome = match () {
+        () if has(|judgement| *judgement == Judgement::Worse) => Outcome::Bad,
+        () if has(|judgement| *judgement == Judgement::Better) => Outcome::Good,
+        () if has(|judgement| *judgement == Judgement::Same) => Outcome::Good,
+        () => Outcome::Unknown,
+    };
+    let verdict = verdict(comparison, &sides, threshold_percent);
+    // The name of a run stays as it is.
+    let is_name = sides.candidate != "the candidate" && verdict.starts_with(&sides.candidate);
+    let verdict = if is_name { verdict } else { capital(&verdict) } + ".";
+    let mut basis: Vec<String> = Vec::new();
+    let mismatches = comparison.mismatches.iter().map(mismatch_words);
+    for clause in mismatches.chain(caution_notes(comparison)) {
+        if !basis.contains(&clause) {
+            basis.push(clause);
+        }
+    }
+    Answer { basis, ..Answer::new(outcome, verdict) }
+}
+
+/// Returns the answer in one sentence, without a full stop.
+fn verdict(comparison: &Comparison, sides: &Sides, threshold_percent: f64) -> String {
     let of_job = comparison.jobs.iter().flat_map(|job| {
         let loads = ComparedLoad::of(job).into_iter().filter(|load| load.of != FigureOf::All);
         loads.filter_map(move |load| Some(LoadAnswer { job: &job.job, headline: load.headline()?, load }))
@@ -33,19 +86,19 @@ pub(super) fn answer(comparison: &Comparison, threshold_percent: f64) -> String 
     let several = comparison.jobs.len() > 1;
     match loads.len() {
         0 => "nothing to compare: the runs have no operations of the same kind in the same job".to_owned(),
-        count if count > LOADS_TOLD => tally(&loads),
+        count if count > LOADS_TOLD => tally(&loads, sides),
         _ => {
             let each = loads.iter().map(|load| {
                 let job = if several { format!("{}: ", load.job) } else { String::new() };
-                format!("{job}{}", of_load(load, threshold_percent))
+                format!("{job}{}", of_load(load, sides, threshold_percent))
             });
             // The subject is named only once.
-            each.collect::<Vec<_>>().join("; ").replace("; candidate is ", "; ")
+            each.collect::<Vec<_>>().join("; ").replace(&format!("; {} is ", sides.candidate), "; ")
         }
     }
 }
 
-fn of_load(load: &LoadAnswer<'_>, threshold_percent: f64) -> String {
+fn of_load(load: &LoadAnswer<'_>, sides: &Sides, threshold_percent: f64) -> String {
     let (row, name) = (load.headline, load.load.name());
     let figure = figure_words(row.figure.quantity);
     let others = others(load);
@@ -55,17 +108,26 @@ fn of_load(load: &LoadAnswer<'_>, threshold_percent: f64) -> String {
             let word = match (row.figure.quantity.is_latency(), faster) {
                 (false, true) => "faster",
                 (false, false) => "slower",
-                (true, true) => "shorter",
-                (true, false) => "longer",
+                (true, true) => "faster",
+                (true, false) => "slower",
             };
-            let size = format!("{}% ± {}%", digits(change.percent.abs()), digits(half));
-            format!("candidate is {size} {word} on {name} ({figure})")
+            let (size, half) = (digits(change.percent.abs()), digits(half));
+            let value = |value: f64| shown(row.figure, value, None);
+            let unit = if row.figure.quantity == FigureQuantity::Iops { " IOPS" } else { "" };
+            let what = if row.figure.quantity.is_latency() { format!("{figure} ") } else { String::new() };
+            format!(
+                "{} is {size}% {word} than {} on {name}: {what}{} against {}{unit} (± {half}%)",
+                sides.candidate,
+                sides.baseline,
+                value(row.candidate),
+                value(row.baseline)
+            )
         }
         (Judgement::Same, Some(change)) => {
             format!("no difference on {name}: {figure} the same within {threshold_percent}% ({})", change_words(change))
         }
-        (_, Some(change)) => format!("undecided on {name}: {figure} {}{}", change_words(change), remedy(row)),
-        _ => format!("undecided on {name}: {figure}{}", remedy(row)),
+        (_, Some(change)) => format!("cannot tell on {name}: {figure} {}{}", change_words(change), remedy(row)),
+        _ => format!("cannot tell on {name}: {figure}{}", remedy(row)),
     };
     format!("{first}{others}")
 }
@@ -103,7 +165,7 @@ fn others(load: &LoadAnswer<'_>) -> String {
     text
 }
 
-fn tally(loads: &[LoadAnswer<'_>]) -> String {
+fn tally(loads: &[LoadAnswer<'_>], sides: &Sides) -> String {
     let count = |wanted: fn(&Judgement) -> bool| loads.iter().filter(|one| wanted(&one.headline.judgement)).count();
     let better = count(|judgement| *judgement == Judgement::Better);
     let worse = count(|judgement| *judgement == Judgement::Worse);
@@ -118,5 +180,5 @@ fn tally(loads: &[LoadAnswer<'_>]) -> String {
     let most = most.and_then(|one| Some((one, one.headline.change?))).map_or_else(String::new, |(one, change)| {
         format!("; the most {} of {} ({})", one.load.name(), one.job, change_words(&change))
     });
-    format!("of {} loads the candidate has {counts}{most}", loads.len())
+    format!("of {} loads {} has {counts}{most}", loads.len(), sides.candidate)
 }

@@ -12,7 +12,7 @@ use results::compare::{ComparisonResult, NamedRun};
 pub use tables::{csv, markdown};
 pub(crate) use text::names;
 pub use text::text;
-pub(crate) use words::{capital, caution_notes, change_words, figure_words, mismatch_words, more_words, verdict_words};
+pub(crate) use words::{change_words, figure_words, mismatch_words, more_words, verdict_words};
 pub use words::{refusal, refusal_of_repeats};
 
 use crate::civil;
@@ -41,7 +41,7 @@ pub fn result(
     options: ComparisonSettings,
     comparison: Comparison,
 ) -> ComparisonResult {
-    let answer = answer::answer(&comparison, options.threshold_percent);
+    let answer = answer::answer(&comparison, &baseline, &candidate, options.threshold_percent);
     ComparisonResult { schema: 1, baseline, candidate, options, comparison, answer }
 }
 

@@ -4,7 +4,8 @@ use analyse::compare::{FigureComparison, Judgement, More};
 use results::compare::{ComparisonResult, NamedRun};
 
 use super::ComparedLoad;
-use super::words::{caution_notes, change_words, figure_words, mismatch_words, verdict_words};
+use super::words::{change_words, figure_words, verdict_words};
+use crate::answer::AnswerText;
 use crate::escape::{csv as quoted, markdown as escaped, markdown_code};
 use crate::suite::shown;
 
@@ -53,7 +54,7 @@ fn verdict_cells(row: &FigureComparison) -> [String; 6] {
 /// Returns Markdown: the answer, then a table.
 #[must_use]
 pub fn markdown(document: &ComparisonResult) -> String {
-    let mut out = format!("**{}**\n\n", escaped(&document.answer));
+    let mut out = document.answer.markdown();
     for (label, runs) in [("Baseline", &document.baseline), ("Candidate", &document.candidate)] {
         for NamedRun { name, load, .. } in runs {
             out.push_str(&format!("{label}: {}, {}  \n", markdown_code(name), escaped(load)));
@@ -68,12 +69,6 @@ pub fn markdown(document: &ComparisonResult) -> String {
                 out.push_str(&markdown_row(&job.job, load.name(), row));
             }
         }
-    }
-    let mismatches = document.comparison.mismatches.iter().map(|one| format!("not the same: {}", mismatch_words(one)));
-    let cautions = caution_notes(&document.comparison);
-    let notes: Vec<String> = mismatches.chain(cautions).map(|note| format!("* {}\n", escaped(&note))).collect();
-    if !notes.is_empty() {
-        out.push_str(&format!("\n{}", notes.concat()));
     }
     out
 }

@@ -4,7 +4,8 @@ use analyse::compare::{FigureComparison, JobComparison, Judgement};
 use results::compare::{ComparisonResult, NamedRun};
 
 use super::ComparedLoad;
-use super::words::{caution_notes, change_words, figure_words, mismatch_words, verdict_words};
+use super::words::{change_words, figure_words, verdict_words};
+use crate::answer::AnswerText;
 use crate::sheet::{Sheet, SheetStyle, Tone};
 use crate::suite::shown;
 
@@ -15,13 +16,12 @@ const INDENT: usize = 11;
 pub fn text(document: &ComparisonResult, style: SheetStyle) -> String {
     let widths = column_widths(document);
     let mut page = ComparisonPage { sheet: Sheet::new(style.readable(), INDENT), widths };
+    document.answer.write(&mut page.sheet);
+    page.sheet.gap();
     names(&mut page.sheet, "baseline", &document.baseline);
     names(&mut page.sheet, "candidate", &document.candidate);
     let several = document.comparison.jobs.len() > 1;
     document.comparison.jobs.iter().for_each(|job| page.job(job, several));
-    page.caveats(document);
-    page.sheet.gap();
-    page.sheet.paragraph(&document.answer, Some(Tone::Strong));
     page.sheet.finish()
 }
 
@@ -107,26 +107,5 @@ impl ComparisonPage {
         let verdict = self.sheet.tone(tone(row.judgement), word);
         let hint = if hint.is_empty() { hint } else { self.sheet.faint(&format!(": {hint}")) };
         self.sheet.line(&format!("{line}{verdict}{hint}"));
-    }
-
-    /// Appends other differences between the runs, and caveats.
-    fn caveats(&mut self, document: &ComparisonResult) {
-        let comparison = &document.comparison;
-        let mismatches = comparison.mismatches.iter().map(|mismatch| {
-            let tone = if mismatch.blocking { Tone::Bad } else { Tone::Faint };
-            (tone, "Not the same:", format!(" {}.", mismatch_words(mismatch)))
-        });
-        let cautions = caution_notes(comparison).into_iter().map(|note| (Tone::Odd, "Note:", format!(" {note}")));
-        let mut printed: Vec<String> = Vec::new();
-        for (tone, lead, words) in mismatches.chain(cautions) {
-            if printed.contains(&words) {
-                continue;
-            }
-            if printed.is_empty() {
-                self.sheet.gap();
-            }
-            self.sheet.led(0, lead, tone, &words);
-            printed.push(words);
-        }
     }
 }

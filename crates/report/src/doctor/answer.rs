@@ -4,8 +4,8 @@ use analyse::doctor::{CheckState, DoctorFinding};
 use results::doctor::DoctorResult;
 
 use super::{DoctorTally, meaning, name, remedies, values};
-use crate::answer::{Action, Answer, Outcome};
 use crate::words::{capitalized, joined};
+use results::answer::{Action, Answer, Outcome};
 
 /// Maximum number of settings that are named.
 const NAMED: usize = 6;

@@ -5,6 +5,7 @@ use results::doctor::DoctorResult;
 
 use super::answer::answer;
 use super::{DoctorTally, meaning, name, remedies, stack, values};
+use crate::answer::AnswerText;
 use crate::sheet::{Sheet, SheetStyle, Tone};
 
 /// Column of text after a label.
@@ -25,7 +26,7 @@ pub(crate) fn doctor_text(diagnosis: &DoctorResult, all: bool, style: SheetStyle
             page.sheet.aside(2, &stack(subject));
         }
         page.summary("this host", &diagnosis.host);
-        page.sheet.line(&page.sheet.faint("Reasons, permanent changes and passed checks: --details"));
+        page.sheet.aside(0, "Reasons, permanent changes and passed checks: --details");
         return page.sheet.finish();
     }
     for (subject, findings) in &diagnosis.subjects {

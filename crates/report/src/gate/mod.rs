@@ -6,11 +6,13 @@ mod text;
 use analyse::gate::{Assertion, AssertionSubject, Bound, GateOutcome, JudgedAssertion, UnknownReason};
 use analyse::{Severity, Verdict};
 use record::Run;
+use results::answer::{Answer, Outcome};
 use results::compare::NamedRun;
 use results::gate::{GateCheck, GateResult};
 use units::significant;
 
 pub use junit::junit;
+pub(crate) use text::page;
 pub use text::{markdown, text};
 
 use crate::compare::{change_words, more_words};
@@ -47,7 +49,7 @@ pub fn result(
     checks: Vec<GateCheck>,
     distrust: Vec<String>,
 ) -> GateResult {
-    let answer = answer(&checks, &distrust);
+    let answer = answer(&checks, &differences, &distrust);
     let passed = checks.iter().all(|check| check.passed) && distrust.is_empty();
     let hostname = runs.first().map_or_else(String::new, |(_, run)| run.host.hostname.clone());
     let longest = |run: &Run| run.jobs.iter().map(|job| job.result.elapsed_ns()).max().unwrap_or(0);
@@ -118,24 +120,44 @@ fn unknown_words(reason: UnknownReason, expectation: &Assertion) -> String {
     }
 }
 
-/// Returns the result in one sentence: how many assertions hold, and which does not.
-fn answer(checks: &[GateCheck], distrust: &[String]) -> String {
+/// Returns how many assertions hold, and which does not.
+fn answer(checks: &[GateCheck], differences: &[String], distrust: &[String]) -> Answer {
+    let undecided = checks.iter().any(|check| matches!(check.judged.outcome, GateOutcome::Unknown(_)) && !check.passed);
+    let outcome = match (checks.iter().all(|check| check.passed), distrust.is_empty()) {
+        (true, true) => Outcome::Good,
+        (true, false) => Outcome::Unknown,
+        (false, _) if undecided => Outcome::Unknown,
+        (false, _) => Outcome::Bad,
+    };
+    let basis = differences.iter().map(|difference| format!("not the same: {difference}")).collect();
+    Answer { basis, ..Answer::new(outcome, verdict(checks, distrust)) }
+}
+
+/// Returns the result in one sentence.
+fn verdict(checks: &[GateCheck], distrust: &[String]) -> String {
     let failed: Vec<&GateCheck> = checks.iter().filter(|check| !check.passed).collect();
     let noise = checks.iter().filter(|check| check.passed && check.judged.outcome == GateOutcome::WithinNoise).count();
     let noise = if noise == 0 { String::new() } else { format!(", {noise} of them within noise") };
     let first = match (checks.len(), &failed[..]) {
-        (0, _) => "nothing was expected".to_owned(),
-        (1, []) => format!("the expectation holds{noise}"),
-        (all, []) => format!("all {all} expectations hold{noise}"),
-        (_, [one]) => format!("{} does not hold: {}", one.text, why(one)),
+        (0, _) => "Cannot tell: nothing is asserted".to_owned(),
+        (1, []) => format!("Pass: {} holds{noise}", checks[0].text),
+        (all, []) => format!("Pass: all {all} assertions hold{noise}"),
+        (1, [one]) => format!("{}: {}: {}", failure(one), one.text, why(one)),
+        (all, [one]) => format!("{}: 1 of {all} assertions, {}: {}", failure(one), one.text, why(one)),
         (all, [first, ..]) => {
-            format!("{} of {all} expectations do not hold, the first: {}: {}", failed.len(), first.text, why(first))
+            let words = failure(failed.iter().find(|check| failure(check) == "Fail").unwrap_or(first));
+            format!("{words}: {} of {all} assertions, the first {}: {}", failed.len(), first.text, why(first))
         }
     };
     match distrust {
-        [] => first,
-        [reason, ..] => format!("{first}; but the figures are not to be trusted: {reason}"),
+        [] => first + ".",
+        [reason, ..] => format!("{first}. Do not trust the figures: {reason}"),
     }
+}
+
+/// Returns whether an assertion failed or could not be decided.
+fn failure(check: &GateCheck) -> &'static str {
+    if matches!(check.judged.outcome, GateOutcome::Unknown(_)) { "Cannot tell" } else { "Fail" }
 }
 
 fn why(check: &GateCheck) -> String {

@@ -1,11 +1,14 @@
 //! The result of a gate as text and Markdown, one line per assertion.
 
 use analyse::gate::{Bound, GateOutcome};
+use results::compare::NamedRun;
 use results::gate::{GateCheck, GateResult};
 
 use super::{bound, measured};
+use crate::answer::AnswerText;
 use crate::compare::names;
 use crate::escape::{markdown as escaped, markdown_code};
+use crate::page::{Page, PageBlock, PagePart};
 use crate::sheet::{Sheet, SheetStyle, Tone};
 
 /// Maximum width of a column.
@@ -15,19 +18,18 @@ const COLUMN_MAX: usize = 44;
 #[must_use]
 pub fn text(document: &GateResult, style: SheetStyle) -> String {
     let mut page = Sheet::new(style.readable(), 0);
-    names(&mut page, "run", &document.runs);
-    names(&mut page, "baseline", &document.baseline);
+    document.answer.write(&mut page);
     page.gap();
     let widths = widths(&document.checks);
     document.checks.iter().for_each(|check| line(&mut page, check, widths));
-    for difference in &document.differences {
-        page.led(0, "Not the same:", Tone::Odd, &format!(" {difference}."));
+    if style.details {
+        document.distrust.iter().for_each(|reason| page.led(0, "Do not trust:", Tone::Bad, &format!(" {reason}")));
     }
-    document.distrust.iter().for_each(|reason| page.led(0, "Not to be trusted:", Tone::Bad, &format!(" {reason}")));
     if !document.checks.is_empty() {
         page.gap();
     }
-    page.paragraph(&document.answer, Some(if document.passed { Tone::Good } else { Tone::Bad }));
+    names(&mut page, "run", &document.runs);
+    names(&mut page, "baseline", &document.baseline);
     page.finish()
 }
 
@@ -70,11 +72,35 @@ fn line(page: &mut Sheet, check: &GateCheck, [text, measured, bound]: [usize; 3]
     }
 }
 
+/// Returns the result as a page.
+pub(crate) fn page(document: &GateResult) -> Page {
+    let row = |check: &GateCheck| {
+        let outcome = match (check.judged.outcome, check.passed) {
+            (GateOutcome::WithinNoise, true) => "within noise",
+            (GateOutcome::Unknown(_), _) => "cannot tell",
+            (_, true) => "pass",
+            (_, false) => "fail",
+        };
+        vec![check.text.clone(), outcome.to_owned(), measured(check), bound(check), check.words.clone()]
+    };
+    let head = ["assertion", "outcome", "measured", "bound", "remark"];
+    let checks = PageBlock::table(&head, &[2, 3], document.checks.iter().map(row).collect());
+    let name = |run: &NamedRun| vec![run.name.clone(), run.load.clone(), run.began.clone().unwrap_or_default()];
+    let runs = document.runs.iter().chain(&document.baseline).map(name).collect();
+    let mut parts = vec![PagePart::new("assertions", "Assertions", vec![checks])];
+    if !document.distrust.is_empty() {
+        let blocks = vec![PageBlock::List(document.distrust.clone())];
+        parts.push(PagePart::new("distrust", "Why the figures are not to be trusted", blocks));
+    }
+    parts.push(PagePart::new("runs", "Runs", vec![PageBlock::table(&["run", "load", "started"], &[], runs)]));
+    Page { brand: "Fathom gate", answer: document.answer.clone(), about: String::new(), parts }
+}
+
 /// Returns the result as Markdown, for pages such as GitHub's job summary.
 #[must_use]
 pub fn markdown(document: &GateResult) -> String {
     let sign = if document.passed { "✅" } else { "❌" };
-    let mut out = format!("### {sign} {}\n\n", escaped(&document.answer));
+    let mut out = format!("### {sign} {}\n\n", escaped(&document.answer.verdict));
     out.push_str("| | expected | measured | bound | |\n|---|---|--:|--:|---|\n");
     for check in &document.checks {
         let sign = match (check.judged.outcome, check.passed) {

@@ -2,7 +2,7 @@
 
 use super::findings::{micro, split};
 use super::markup::Markup;
-use crate::answer::{Answer, Outcome};
+use results::answer::{Answer, Outcome};
 
 /// Returns the title of a page: the first sentence of the verdict.
 pub(super) fn title(answer: &Answer) -> String {

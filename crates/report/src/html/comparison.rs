@@ -6,15 +6,10 @@ use results::compare::ComparisonResult;
 use super::findings::micro;
 use super::markup::Markup;
 use super::table::HtmlTable;
-use crate::compare::{ComparedLoad, capital, caution_notes, change_words, figure_words, mismatch_words, verdict_words};
+use crate::compare::{ComparedLoad, change_words, figure_words, verdict_words};
 use crate::suite::shown;
 
 const HEAD: [&str; 5] = ["figure", "baseline", "candidate", "change", "verdict"];
-
-/// Returns the answer as a headline.
-pub(super) fn title(document: &ComparisonResult) -> String {
-    capital(&document.answer)
-}
 
 /// Writes a table for each job, and caveats.
 pub(super) fn section(out: &mut Markup, document: &ComparisonResult) {
@@ -25,14 +20,6 @@ pub(super) fn section(out: &mut Markup, document: &ComparisonResult) {
             table.rows.extend(load.rows.iter().map(|row| cells(load.name(), row)));
         }
         out.class("div", "card sheet", |out| table.write(out));
-    }
-    let mismatches =
-        document.comparison.mismatches.iter().map(mismatch_words).map(|one| format!("not the same: {one}"));
-    let notes: Vec<String> = mismatches.chain(caution_notes(&document.comparison)).collect();
-    if !notes.is_empty() {
-        out.inside("ul", &[("class", "hint")], |out| {
-            notes.iter().for_each(|note| out.inside("li", &[], |out| out.name(&micro(note))));
-        });
     }
 }
 

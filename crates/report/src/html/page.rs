@@ -11,8 +11,8 @@ use super::part::{Member, PageBudget, SectionPart};
 use super::{
     PageSubject, ReportedRun, answer, comparison, differences, facts, headline, overview, ranks, run, suite, sweep,
 };
-use crate::answer::Answer;
 use crate::{chart, words};
+use results::answer::Answer;
 
 /// Content security policy: only the page's own style and icon.
 const POLICY: &str =
@@ -37,12 +37,8 @@ pub(super) fn of(
 ) -> String {
     let runs: Vec<ReportedRun<'_>> = subjects.iter().filter_map(PageSubject::run).collect();
     let parts = parts(&runs);
-    let answer = answer_of(subjects).filter(|_| comparison.is_none());
-    let title = match (&answer, comparison) {
-        (Some(answer), _) => answer::title(answer),
-        (None, Some(document)) => micro(&comparison::title(document)),
-        (None, None) => title(subjects, &parts),
-    };
+    let answer = comparison.map_or_else(|| answer_of(subjects), |document| Some(document.answer.clone()));
+    let title = answer.as_ref().map_or_else(|| title(subjects, &parts), answer::title);
     let sections = sections(subjects, &runs, &parts, comparison);
     let mut out = Markup::default();
     out.raw("<!DOCTYPE html>\n");

@@ -5,8 +5,8 @@ use results::plan::PlanResult;
 use units::significant;
 
 use super::figures::{self, failure, headroom_words, price, provisioned, region, size, time, whole};
-use crate::answer::{Action, Answer, Outcome};
 use crate::words::create_volume;
+use results::answer::{Action, Answer, Outcome};
 
 /// Maximum number of machine types that are named.
 const MACHINES: usize = 3;

@@ -3,6 +3,7 @@
 use results::plan::PlanResult;
 
 use super::{answer, figures, page};
+use crate::answer::AnswerText;
 use crate::sheet::{Sheet, SheetStyle, Tone};
 
 /// Maximum number of volumes that are compared without `--details`.

@@ -3,16 +3,21 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use results::answer::{Action, Answer, Outcome};
 use results::serve::{
     ExportStats, PunctualityStats, RequestLatency, RequestStats, ServerState, ServerStats, StageStats,
 };
 use units::{Bytes, count, grouped, percent, significant};
 
+use crate::answer::AnswerText;
+use crate::sheet::{Sheet, SheetStyle};
+
 /// Returns the statistics as text; `fault_kinds` are the kinds of faults in printing order.
 #[must_use]
 pub fn text(stats: &ServerStats, fault_kinds: &[&str]) -> String {
-    let mut page =
-        format!("fathom {}  served for {} s  seed {}\n", stats.version, significant(stats.served_secs, 3), stats.seed);
+    let mut sheet = Sheet::new(SheetStyle { width: WIDTH, ..SheetStyle::default() }, 0);
+    answer(stats).write(&mut sheet);
+    let mut page = sheet.finish();
     for export in &stats.exports {
         page.push_str(&self::export(export, fault_kinds));
     }
@@ -21,6 +26,46 @@ pub fn text(stats: &ServerStats, fault_kinds: &[&str]) -> String {
         page.push_str(&self::punctuality(punctuality));
     }
     page
+}
+
+/// Columns of the tables.
+const WIDTH: usize = 100;
+/// Lateness over the modelled latency, and over a time that no client notices, from which figures are not to be trusted.
+const LATE: f64 = 0.1;
+const LATE_NS: f64 = 100_000.0;
+
+/// Answers whether the served disk kept the times of its model.
+fn answer(stats: &ServerStats) -> Answer {
+    let served: u64 = stats.exports.iter().flat_map(|export| &export.kinds).map(|kind| kind.operations).sum();
+    let basis = vec![format!("served for {} s, seed {}", significant(stats.served_secs, 3), stats.seed)];
+    let Some(seen) = stats.punctuality.as_ref().filter(|seen| seen.replies > 0) else {
+        let what = match served {
+            0 => "Nothing to judge: no request arrived.".to_owned(),
+            count => format!("Served {} requests without a model of their times.", grouped(count)),
+        };
+        return Answer { basis, ..Answer::new(Outcome::Neutral, what) };
+    };
+    let (late, modelled) = (seen.mean_ns, seen.model_mean_ns);
+    let figures =
+        format!("replies were {} {} on average (p99 {})", time(late.abs()), manner(late), time(seen.p99_ns as f64));
+    let is_late = late > LATE_NS && late > LATE * modelled;
+    let verdict = match is_late {
+        true => format!(
+            "No: this host is too slow, {figures}; the model's mean is {}. Do not trust latencies from this run.",
+            time(modelled)
+        ),
+        false => format!("Yes: the disk kept the model's times, {} on average; {figures}.", time(modelled)),
+    };
+    let actions = match is_late {
+        true => vec![Action::from("Leave the server a CPU of its own, or serve a slower volume.".to_owned())],
+        false => Vec::new(),
+    };
+    let outcome = if is_late { Outcome::Bad } else { Outcome::Good };
+    Answer { outcome, verdict, actions, basis }
+}
+
+const fn manner(mean_ns: f64) -> &'static str {
+    if mean_ns < 0.0 { "early" } else { "late" }
 }
 
 fn export(export: &ExportStats, fault_kinds: &[&str]) -> String {
@@ -117,10 +162,7 @@ fn stages(stages: &[StageStats]) -> String {
         return String::new();
     }
     let width = used.iter().map(|stage| title(stage).chars().count()).max().unwrap_or(0);
-    let mut page = format!(
-        "\n  {:<width$}{:>9}{:>13}{:>10}{:>12}\n",
-        "limits of the model", "used", "requests", "decided", "delay"
-    );
+    let mut page = format!("\n  {:<width$}{:>9}{:>13}{:>10}{:>12}\n", "limit", "used", "requests", "decided", "delay");
     for stage in used {
         let share = percent(stage.decided as f64 / stage.requests as f64);
         let delay = time(stage.delay_secs * 1e9 / stage.requests as f64);
@@ -137,15 +179,15 @@ fn title(stage: &StageStats) -> String {
 }
 
 fn punctuality(seen: &PunctualityStats) -> String {
-    let manner = if seen.mean_ns < 0.0 { "early" } else { "late" };
+    let manner = manner(seen.mean_ns);
     let subtracted = match seen.round_trip_ns {
         0 => String::new(),
         round_trip_ns => {
-            format!(",\n  {} of which were subtracted for the round trip to the client", time(round_trip_ns as f64))
+            format!(",\n  after subtracting {} for the round trip to the client", time(round_trip_ns as f64))
         }
     };
     format!(
-        "\n  replies left {} {manner} on average (p50 {}, p99 {}) of the {} that the model asks for{subtracted}\n",
+        "\n  replies {} {manner} on average (p50 {}, p99 {}); modelled {}{subtracted}\n",
         time(seen.mean_ns.abs()),
         time(seen.p50_ns as f64),
         time(seen.p99_ns as f64),

@@ -2,9 +2,11 @@
 
 use analyse::Severity;
 use record::{Figure, FigureOf, FigureQuantity};
+use results::answer::{Action, Answer, Outcome};
 use results::suite::{MeasureUnit, Published, SuiteOutcome, SuiteResult, SuiteRow, SuiteStep};
-use units::{Bytes, Nanos, count, significant};
+use units::{Bytes, Nanos, count, percent, significant};
 
+use crate::answer::AnswerText;
 use crate::sheet::{Sheet, SheetStyle, Tone};
 
 /// Deviation from the expected value above which a difference is highlighted.
@@ -231,15 +233,69 @@ pub(crate) fn facts(document: &SuiteResult) -> Vec<(&'static str, String)> {
     facts
 }
 
+/// Answers how the figures compare with the published ones, or what was measured.
+pub(crate) fn answer(document: &SuiteResult) -> Answer {
+    let rows = || document.steps.iter().flat_map(|step| step.rows.iter().map(move |row| (step, row)));
+    let compared: Vec<(f64, String)> = rows()
+        .filter_map(|(step, row)| Some((row.difference()?, format!("{} of {}", figure_name(row.figure), step.name))))
+        .collect();
+    let near = compared.iter().filter(|(difference, _)| difference.abs() <= NEAR).count();
+    let most = compared.iter().max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()));
+    let failed = document.steps.iter().filter(|step| {
+        [&step.measured, &step.modelled].into_iter().flatten().any(|one| matches!(one, SuiteOutcome::Failed(_)))
+    });
+    let failed = match failed.count() {
+        0 => String::new(),
+        1 => " 1 step failed.".to_owned(),
+        count => format!(" {count} steps failed."),
+    };
+    let (outcome, verdict) = match most {
+        None => (
+            Outcome::Neutral,
+            format!("{} steps of {} done; nothing to compare with.", document.steps.len(), document.title),
+        ),
+        Some((difference, of)) => (
+            if near == compared.len() { Outcome::Good } else { Outcome::Neutral },
+            format!(
+                "{near} of {} figures are within {} of the published ones; {of} is furthest off, {}.",
+                compared.len(),
+                percent(NEAR),
+                signed(*difference)
+            ),
+        ),
+    };
+    let outcome = if failed.is_empty() { outcome } else { Outcome::Bad };
+    let rest = match document.finished {
+        true => Vec::new(),
+        false => {
+            let (done, all) = (document.steps.len(), document.of_steps);
+            vec![Action::from(format!("Run the same command again to continue: {done} of {all} steps are done."))]
+        }
+    };
+    let on = document.target.iter().map(|target| format!("measured on {target}"));
+    let on = on.chain(document.on.iter().map(|volume| format!("modelled on {volume}")));
+    let source = format!("published by {}, {}; seed {}", document.source, document.date, document.seed);
+    Answer { outcome, verdict: verdict + &failed, actions: rest, basis: on.chain([source]).collect() }
+}
+
 /// Returns the results as text for a terminal.
 #[must_use]
 pub fn text(document: &SuiteResult, style: SheetStyle) -> String {
     let mut sheet = Sheet::new(style.readable(), INDENT);
-    let name = sheet.strong(&document.suite);
-    sheet.line(&format!("{name}  {}  (seed {})", document.title, document.seed));
-    facts(document).iter().for_each(|(label, text)| sheet.field(label, text));
+    answer(document).write(&mut sheet);
     sheet.gap();
     print_table(&mut sheet, &table(document));
+    if !style.details {
+        let findings = findings(document).len();
+        let findings = if findings == 1 { "1 finding".to_owned() } else { format!("{findings} findings") };
+        sheet.gap();
+        sheet.aside(0, &format!("Conditions and {findings}: --details"));
+        return sheet.finish();
+    }
+    sheet.gap();
+    let name = sheet.strong(&document.suite);
+    sheet.line(&format!("{name}  {}", document.title));
+    facts(document).iter().for_each(|(label, text)| sheet.field(label, text));
     let notes = footnotes(document);
     if !notes.is_empty() {
         sheet.gap();
@@ -249,13 +305,6 @@ pub fn text(document: &SuiteResult, style: SheetStyle) -> String {
         let tone = crate::text::tone_of(severity);
         sheet.gap();
         sheet.led(0, &format!("{step}:"), tone, &format!(" {text}"));
-    }
-    if !document.finished {
-        sheet.gap();
-        let (done, all) = (document.steps.len(), document.of_steps);
-        sheet.line(&format!(
-            "Not finished: {done} of {all} steps are done. The same command continues with the next step."
-        ));
     }
     sheet.finish()
 }

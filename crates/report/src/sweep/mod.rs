@@ -10,8 +10,8 @@ use results::sweep::SweepResult;
 use serde::Serialize;
 use units::{count, requests_in_flight};
 
-use crate::answer::Answer;
 use crate::escape;
+use results::answer::Answer;
 
 pub use panel::svg;
 pub(crate) use panel::{Panel, panels};

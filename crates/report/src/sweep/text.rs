@@ -7,9 +7,10 @@ use results::sweep::{Sweep, SweepAdvice, SweepBurst, SweepResult};
 use units::{Nanos, count, grouped, percent, requests_in_flight, significant};
 
 use super::plot;
-use crate::answer::{Action, Answer, Outcome};
+use crate::answer::AnswerText;
 use crate::sheet::{Sheet, SheetStyle, Tone};
 use crate::words::{self, SentenceContext};
+use results::answer::{Action, Answer, Outcome};
 
 /// Column in which values begin.
 const INDENT: usize = 12;

@@ -11,11 +11,12 @@ use record::{
 };
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
-use crate::answer::Answer;
+use crate::answer::AnswerText;
 use crate::fio::note_text;
 use crate::sheet::{Sheet, SheetStyle, Tone, wrap};
 use crate::stuck::{LISTED_MOST, stuck_lines};
 use crate::{civil, words};
+use results::answer::Answer;
 
 pub(crate) use latency::rows as latencies;
 
@@ -58,8 +59,9 @@ impl RunPage {
         match verdicts {
             [verdict] => of_job(verdict).iter().for_each(|answer| answer.write(&mut self.sheet)),
             several => {
-                let named =
-                    several.iter().filter_map(|verdict| Some((&run.jobs.get(verdict.job)?.name, of_job(verdict)?)));
+                let named = several
+                    .iter()
+                    .filter_map(|verdict| Some((run.jobs.get(verdict.job)?.name.clone(), of_job(verdict)?)));
                 Answer::of_several(named.collect()).write(&mut self.sheet);
             }
         }

@@ -4,9 +4,9 @@ use trace::TraceStudy;
 use units::{Bytes, Nanos, count};
 
 use super::{advice, rates, requests, statement, summary, warnings};
-use crate::answer::{Action, Answer, Outcome};
 use crate::escape::{shell, terminal};
 use crate::words::capitalized;
+use results::answer::{Action, Answer, Outcome};
 
 /// Maximum number of findings whose advice is named.
 const ADVISED: usize = 2;
@@ -21,8 +21,9 @@ pub(crate) fn answer(report: &TraceStudy) -> Answer {
     let advised = report.findings.iter().take(ADVISED);
     let mut actions: Vec<Action> =
         advised.map(|finding| Action::from(format!("{} {}", statement(finding), advice(finding)))).collect();
-    if report.profile.totals.requests.total() > 0 {
-        let command = format!("fathom plan --from {}", shell(&report.name));
+    // A name that has to be quoted is not worth a command.
+    if report.profile.totals.requests.total() > 0 && shell(&report.name) == report.name {
+        let command = format!("fathom plan --from {}", report.name);
         actions.push(Action { what: "Find a volume for it:".to_owned(), command: Some(command) });
     }
     let info = &report.condition.info;

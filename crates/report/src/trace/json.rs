@@ -6,8 +6,8 @@ use trace::{TraceCopy, TraceEnd, TraceFinding, TraceFormat, TraceProfile, TraceS
 
 use super::job::JobForm;
 use super::{advice, figures, rates, severity, statement, summary, warnings};
-use crate::answer::Answer;
 use crate::words::severity_name;
+use results::answer::Answer;
 
 /// Version of the document's layout.
 const SCHEMA: u32 = 1;

@@ -7,6 +7,7 @@ use units::{Bytes, Nanos, count, grouped, percent, significant};
 use super::answer::answer;
 use super::job::job_facts;
 use super::{TraceTable, advice, figures, requests, severity, statement, tables, warnings};
+use crate::answer::AnswerText;
 use crate::civil;
 use crate::escape::{markdown as escaped, terminal};
 use crate::sheet::{Sheet, SheetStyle, Tone};
@@ -30,8 +31,7 @@ pub(crate) fn text(report: &TraceStudy, style: SheetStyle) -> String {
             1 => "1 finding".to_owned(),
             count => format!("{count} findings"),
         };
-        page.sheet
-            .line(&page.sheet.faint(&format!("{findings}, arrivals, latencies, working set, processes: --details")));
+        page.sheet.aside(0, &format!("{findings}, arrivals, latencies, working set, processes: --details"));
         return page.sheet.finish();
     }
     page.sheet.gap();

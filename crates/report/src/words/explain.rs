@@ -4,8 +4,8 @@ use analyse::{Code, Explanation, Finding, Limit, PriceDifference, Quantity, Reme
 use units::{Nanos, count, grouped, percent, significant};
 
 use super::{SentenceContext, SentenceFigures, capitalized, parts, uncapitalized, whole_number};
-use crate::answer::{Action, Answer, Outcome};
 use crate::words::volume::{size_words, throughput_words};
+use results::answer::{Action, Answer, Outcome};
 
 /// Where an explanation comes from.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use units::{Bytes, Nanos, count};
 
 use super::SentenceContext;
 use super::explain::{Origin, action, cause};
-use crate::answer::{Answer, Outcome};
+use results::answer::{Answer, Outcome};
 
 /// Mean size of operations from which throughput says more than IOPS.
 pub(crate) const LARGE_BYTES: f64 = 65_536.0;

@@ -7,9 +7,9 @@ use units::significant;
 use super::figures::{
     accuracy, assumptions, cautions, latencies, limit, load, margin, percentile_name, refusal, requirements,
 };
-use crate::answer::{Action, Answer, Outcome};
 use crate::plan::figures::{price, provisioned, region, size};
 use crate::words::create_volume;
+use results::answer::{Action, Answer, Outcome};
 
 /// Returns which volume to buy, or what stands against the nearest one.
 pub(super) fn answer(plan: &TracePlanResult) -> Answer {

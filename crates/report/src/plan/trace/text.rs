@@ -3,6 +3,7 @@
 use results::plan::TracePlanResult;
 
 use super::{answer, html, page};
+use crate::answer::AnswerText;
 use crate::plan::figures;
 use crate::sheet::{Sheet, SheetStyle, Tone};
 
