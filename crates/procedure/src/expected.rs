@@ -302,7 +302,7 @@ impl ExpectedVolume {
         let changed = Self::look_up(&change.volume, self.read_file).ok()?;
         change.price = price_difference(&self.volume, &changed.volume);
         change.then = changed.at(seen, in_flight, runner, control)?;
-        (change.then.iops > 1.03 * iops).then_some(change)
+        (change.then.latency_ns < (1.0 - WORTHWHILE) * latency).then_some(change)
     }
 
     /// Simulates the sustained performance with `in_flight` operations: a limit is not fully used by the number of
@@ -342,6 +342,9 @@ impl ExpectedVolume {
         Some(ExpectedPoint { in_flight: depth, iops: iops.min(most), latency_ns })
     }
 }
+
+/// Fraction of the latency that a change must save to be worth a purchase.
+const WORTHWHILE: f64 = 0.1;
 
 /// Returns what a changed volume costs in addition.
 fn price_difference(now: &ResolvedVolume, changed: &ResolvedVolume) -> Option<PriceDifference> {

@@ -122,8 +122,8 @@ pub(crate) fn caution_notes(comparison: &Comparison) -> Vec<String> {
             }
         }
         if !names.is_empty() {
-            let (side, names) = (capital(side_words(side)), names.join(", "));
-            notes.push(format!("{side} has findings: {names} (see `fathom explain`)."));
+            let (side, names) = (side_words(side), names.join(", "));
+            notes.push(format!("{side} has findings: {names} (see `fathom explain`)"));
         }
     }
     for words in all().filter_map(caution_words) {
@@ -139,25 +139,24 @@ fn caution_words(caution: &Caution) -> Option<String> {
     Some(match *caution {
         Caution::Found { .. } => return None,
         Caution::CreditsRanOut { side } => {
-            format!("Burst credits ran out in {} alone: its mean is of two speeds.", side_words(side))
+            format!("burst credits ran out in {} only, so its mean covers two speeds", side_words(side))
         }
         Caution::Correlated { side, figure, values, independent } => format!(
-            "Intervals of {figure} in {} are strongly autocorrelated (effective sample size {:.0} of {values}): rely on \
-             repeats.",
+            "intervals of {figure} in {} are strongly autocorrelated (effective sample size {:.0} of {values}): rely on repeats",
             side_words(side),
             independent.max(1.0)
         ),
         Caution::FewRepeats { side, runs } => format!(
-            "{} has {runs} runs; with fewer than five an unlike pair goes unnoticed.",
-            capital(side_words(side))
+            "{} has {runs} runs; with fewer than five, two unlike runs may go unnoticed",
+            side_words(side)
         ),
         Caution::OneRunEach => {
-            "Mean latencies are compared by their spread within one run each, as if 20 of them were \
-                                independent: repeats show how much runs differ."
+            "mean latencies are compared by their spread within one run each, as if 20 of them were independent; repeats \
+             show how much runs differ"
                 .to_owned()
         }
         Caution::RepeatsOnOneSide => {
-            "Only one side has repeats: the other is taken to vary from run to run as much.".to_owned()
+            "only one side has repeats, and the other is taken to vary from run to run as much".to_owned()
         }
     })
 }

@@ -234,6 +234,6 @@ mod tests {
             round_trip_ns: 30_000,
         };
         let text = punctuality(&seen);
-        assert!(text.contains("left 2.00 us early") && text.contains("30.0 us of which were subtracted"), "{text}");
+        assert!(text.contains("replies 2.00 us early") && text.contains("after subtracting 30.0 us"), "{text}");
     }
 }

@@ -62,9 +62,7 @@ fn missing_data_are_mentioned_and_not_drawn() {
     cut.outcome = RunOutcome::Interrupted;
     let page = page_of(&[("a", &cut)]);
     assert!(
-        size_of(&page) > 0
-            && page.contains("write IOPS")
-            && page.contains("interrupted: these are the results until then")
+        size_of(&page) > 0 && page.contains("write IOPS") && page.contains("interrupted: results up to the signal")
     );
 
     let mut nothing = job("nothing", 0);
