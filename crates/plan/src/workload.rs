@@ -202,7 +202,7 @@ fn checkpoint(values: &[f64]) -> Derived {
     let seconds = interval / 1e9 * share;
     let rate = model / seconds;
     let lines = vec![
-        format!("{} in {:.0} % of {} = {seconds:.1} s: {}/s", bytes(model), 100.0 * share, time(interval), bytes(rate)),
+        format!("{} in {:.0}% of {} = {seconds:.1} s: {}/s", bytes(model), 100.0 * share, time(interval), bytes(rate)),
         format!("{} checkpoints of {} = {}", whole(kept), bytes(model), bytes(kept * model)),
         "sequential writes of 1 MiB".to_owned(),
     ];

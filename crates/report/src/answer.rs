@@ -40,13 +40,13 @@ impl AnswerText for Answer {
             let lead = if index == 0 { sheet.strong(&label("DO")) } else { blank.clone() };
             let fits = |command: &&String| action.what.chars().count() + 3 + command.chars().count() <= room;
             match &action.command {
-                Some(command) if action.what.is_empty() => sheet.line(&format!("{lead}{command}")),
-                Some(command) if Some(command).is_some_and(|command| fits(&command)) => {
+                Some(command) if action.what.is_empty() => write_command(sheet, &lead, command),
+                Some(command) if fits(&command) => {
                     sheet.line(&format!("{lead}{}   {}", action.what, sheet.strong(command)));
                 }
                 Some(command) => {
                     sheet.hung([&lead, &blank], room, &action.what, None);
-                    sheet.line(&format!("{blank}  {}", sheet.strong(command)));
+                    write_command(sheet, &format!("{blank}  "), command);
                 }
                 None => sheet.hung([&lead, &blank], room, &action.what, None),
             }
@@ -75,8 +75,54 @@ impl AnswerText for Answer {
     }
 }
 
+/// Appends a command. A long one is continued before an option as in a shell, so that it can be copied.
+fn write_command(sheet: &mut Sheet, lead: &str, command: &str) {
+    /// Column of further lines.
+    const FURTHER: usize = INDENT + 4;
+    const CONTINUED: &str = " \\";
+    let room = sheet.width().saturating_sub(FURTHER + CONTINUED.len());
+    let mut lines: Vec<String> = Vec::new();
+    for (index, option) in command.split(" -").enumerate() {
+        let option = if index == 0 { option.to_owned() } else { format!("-{option}") };
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + option.chars().count() <= room => {
+                line.push(' ');
+                line.push_str(&option);
+            }
+            _ => lines.push(option),
+        }
+    }
+    let last = lines.len() - 1;
+    for (index, line) in lines.iter().enumerate() {
+        let lead = if index == 0 { lead.to_owned() } else { " ".repeat(FURTHER) };
+        let end = if index == last { "" } else { CONTINUED };
+        sheet.line(&format!("{lead}{}{end}", sheet.strong(line)));
+    }
+}
+
 /// Joins clauses as one sentence: `averages of iostat; the latency is assumed.`
 pub(crate) fn sentence(clauses: &[String]) -> String {
     let text = clauses.iter().map(|clause| clause.trim_end_matches('.')).collect::<Vec<_>>().join("; ");
     text + "."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sheet::SheetStyle;
+
+    #[test]
+    fn long_commands_are_continued_before_options() {
+        let command = "aws ec2 create-volume --availability-zone ZONE --volume-type gp3 --size 24 --iops 12000";
+        let action = Action { what: String::new(), command: Some(command.to_owned()) };
+        let answer = Answer { actions: vec![action], ..Answer::new(Outcome::Good, "Buy gp3.") };
+        let mut sheet = Sheet::new(SheetStyle { width: 60, ..SheetStyle::default() }, 0);
+        answer.write(&mut sheet);
+        let expected = "\
+ANSWER    Buy gp3.
+DO        aws ec2 create-volume --availability-zone ZONE \\
+              --volume-type gp3 --size 24 --iops 12000
+";
+        assert_eq!(sheet.finish(), expected);
+    }
 }

@@ -110,7 +110,7 @@ fn answer(document: &GridResult) -> Option<Answer> {
         format!("{} gives {} IOPS{}", point.label(), count(rate(point)), latency(point).unwrap_or_default())
     };
     let limit = Some(limit(best, 0)).filter(|limit| !limit.is_empty());
-    let limit = limit.map_or_else(String::new, |limit| format!(" ({limit})"));
+    let limit = limit.map_or_else(String::new, |limit| format!(" (limit: {limit})"));
     let rest = last.map_or_else(String::new, |last| format!("; {}", words(last)));
     Some(Answer::new(Outcome::Neutral, format!("{}{limit}{rest}.", words(best))))
 }

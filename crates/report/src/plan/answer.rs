@@ -5,7 +5,7 @@ use results::plan::PlanResult;
 use units::significant;
 
 use super::figures::{self, failure, headroom_words, price, provisioned, region, size, time, whole};
-use crate::words::create_volume;
+use crate::words::{capitalized, create_volume};
 use results::answer::{Action, Answer, Outcome};
 
 /// Maximum number of machine types that are named.
@@ -20,13 +20,11 @@ pub(super) fn answer(plan: &PlanResult) -> Answer {
     let times = if best.volumes > 1 { format!("{} x ", best.volumes) } else { String::new() };
     let bought = format!("Buy {times}{}, {}", best.listed, parts.join(", "));
     let cost = match &best.price {
-        Some(money) => format!("{} ({})", price(money), region(money)),
-        None => "at an unpublished price".to_owned(),
+        Some(money) => format!(": {} ({})", price(money), region(money)),
+        None if ranking.meeting.len() == 1 => ", the only volume that meets the need; no price is known".to_owned(),
+        None => ", the fastest volume that meets the need; no price is known".to_owned(),
     };
-    let mut verdict = format!("{bought}: {cost}. {}", sustains(plan, best));
-    if let Some(machine) = figures::machine(best) {
-        verdict.push_str(&format!(" On {machine}."));
-    }
+    let verdict = format!("{bought}{cost}. {}", sustains(plan, best)).trim_end().to_owned();
     Answer { outcome: Outcome::Good, verdict, actions: actions(plan, index), basis: basis(plan, best) }
 }
 
@@ -41,8 +39,13 @@ fn sustains(plan: &PlanResult, best: &Candidate) -> String {
     let limit = best
         .limit
         .as_ref()
-        .map_or_else(String::new, |cap| format!(", {} to its limit ({})", headroom_words(best.headroom), cap.name));
-    format!("It sustains {} IOPS{mean}{percentile}{limit}.", whole(best.rate))
+        .map_or_else(String::new, |cap| format!(", {} (limit: {})", headroom_words(best.headroom), cap.name));
+    let subject = if best.volumes > 1 { "each" } else { "it" };
+    let subject = match figures::machine(best) {
+        Some(machine) => format!("On {machine} {subject}"),
+        None => capitalized(subject),
+    };
+    format!("{subject} sustains {} IOPS{mean}{percentile}{limit}.", whole(best.rate))
 }
 
 fn actions(plan: &PlanResult, index: usize) -> Vec<Action> {
@@ -58,7 +61,8 @@ fn actions(plan: &PlanResult, index: usize) -> Vec<Action> {
     let depth = best.jobs().filter(|_| best.rate > 0.0).map(|(jobs, depth)| {
         let total = figures::depth(best.in_flight.unwrap_or(0.0));
         let plural = if jobs == 1 { "" } else { "s" };
-        Action::from(format!("Keep {total} requests in flight ({jobs} job{plural} with iodepth={depth})."))
+        let requests = if total == "1" { "request" } else { "requests" };
+        Action::from(format!("Keep {total} {requests} in flight ({jobs} job{plural} with iodepth={depth})."))
     });
     create.into_iter().chain(named).chain(none).chain(depth).collect()
 }
@@ -69,7 +73,12 @@ pub(super) fn depends_on_machine(candidate: &Candidate) -> bool {
 }
 
 fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
+    // A load that is derived from a run or a workload is known from here only.
     let mut basis = Vec::new();
+    if !plan.derivation.is_empty() {
+        basis.push(format!("the need is {}", figures::wanted(&plan.need)));
+        basis.extend(plan.derivation.iter().cloned());
+    }
     let date = best.price.as_ref().map(|money| money.price.source.date.clone()).filter(|date| !date.is_empty());
     basis.extend(date.map(|date| format!("price of {date}")));
     if let Some(lacks) = best.price.as_ref().and_then(|money| money.price.lacks.as_ref()) {
@@ -83,7 +92,14 @@ fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
     basis.extend(
         latency.or_else(|| best.mean_secs.map(|_| format!("its latency is {}", best.about.latency_basis.name()))),
     );
+    let region = plan.need.region.as_ref().filter(|_| figures::unknown_region(&plan.need).is_some());
+    basis.extend(region.map(|region| format!("no price is known for {region} (--details lists the regions)")));
     basis.extend(figures::unknown_machine(best));
+    basis.extend(best.spec.on_request().map(str::to_owned));
+    basis.extend(figures::jitter(best, &plan.need));
+    basis.extend(figures::merging(best));
+    basis.extend(figures::exchange(&plan.need, std::slice::from_ref(best)));
+    basis.extend(plan.ranking.best.and_then(|_| figures::unpriced(plan, best)));
     basis
 }
 
@@ -91,12 +107,12 @@ fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
 fn impossible(plan: &PlanResult) -> Answer {
     let ranking = &plan.ranking;
     let of_one = ranking.impossible.first().map(|nearest| {
-        let requirement = figures::name(nearest.failure.requirement);
-        format!(
-            "No volume meets the need: {requirement}. Nearest is {}, {}.",
-            nearest.volume,
-            failure(&nearest.failure)
-        )
+        let headroom = match plan.need.headroom {
+            0.0 => String::new(),
+            share => format!(" (with {}% headroom)", significant(100.0 * share, 2)),
+        };
+        let lacked = figures::lacked(&nearest.failure);
+        format!("No volume {lacked}{headroom}. Nearest is {}, {}.", nearest.volume, failure(&nearest.failure))
     });
     let together = || {
         let nearest = figures::nearest(plan).map_or_else(String::new, |nearest| format!(" Nearest is {nearest}."));

@@ -47,10 +47,10 @@ pub(super) fn unknown_region(need: &Need) -> Option<String> {
         return None;
     }
     let known = match regions.is_empty() {
-        true => "no price here names a region".to_owned(),
-        false => format!("prices are known of {}", regions.join("; ")),
+        true => "no price names a region".to_owned(),
+        false => format!("prices are known for {}", regions.join(", ")),
     };
-    Some(format!("no price here is of {region}: {known}. Prices that name no region are taken for {region}"))
+    Some(format!("no price is known for {region}: {known}; prices without a region are taken to apply"))
 }
 
 /// Describes the exchange rate of the plan; `None` if all prices are in US dollars.
@@ -136,7 +136,7 @@ pub(super) fn unknown_machine(candidate: &Candidate) -> Option<String> {
     let unknown = &candidate.spec.unknown_limits;
     (!unknown.is_empty()).then(|| {
         let names = unknown.join(", ");
-        format!("the catalogue has no {names} of {machine}, so the plan assumes no such limit")
+        format!("machine limit unknown: the catalogue has no {names} of {machine}; the plan assumes none")
     })
 }
 
@@ -160,6 +160,24 @@ pub(super) fn scope(need: &Need, candidates: &[Candidate]) -> Vec<String> {
     let mut lines = vec![NOT_CONSIDERED.to_owned()];
     lines.extend(exchange(need, candidates).map(|rate| format!("Prices in euros are compared in US dollars: {rate}.")));
     lines
+}
+
+/// Names the volumes that meet the need and may be cheaper than the best one: what is known of their prices is less.
+pub(super) fn unpriced(plan: &results::plan::PlanResult, best: &Candidate) -> Option<String> {
+    let most = best.known_price().map_or(f64::INFINITY, |price| price.usd_per_month);
+    let may_cost_less = |candidate: &&Candidate| {
+        candidate.price.as_ref().is_none_or(|price| !price.whole() && price.usd_per_month < most)
+    };
+    let mut names: Vec<&str> = plan
+        .ranking
+        .meeting
+        .iter()
+        .map(|&index| &plan.candidates[index])
+        .filter(may_cost_less)
+        .map(|candidate| candidate.spec.name.split(',').next().unwrap_or_default())
+        .collect();
+    names.dedup();
+    (!names.is_empty()).then(|| format!("unpriced, may cost less: {}", names.join(", ")))
 }
 
 /// Lists the parts of a price: `capacity 81.92, IOPS 60.00`.
@@ -202,7 +220,7 @@ pub(super) fn wanted(need: &Need) -> String {
     let kind = match need.read_share {
         1.0 => "reads".to_owned(),
         0.0 => "writes".to_owned(),
-        share => format!("operations, {} % reads", significant(100.0 * share, 2)),
+        share => format!("operations, {}% reads", significant(100.0 * share, 2)),
     };
     let block = need.block.map_or_else(
         || if need.iops.is_some() { "4 KiB".to_owned() } else { "1 MiB".to_owned() },
@@ -216,7 +234,7 @@ pub(super) fn wanted(need: &Need) -> String {
     phrases.extend(need.mean.map(|mean| format!("{mean} on average at most")));
     phrases.extend(need.percentile.map(|(share, bound)| {
         let share = significant(100.0 * share, if share > 0.99 { 3 } else { 2 });
-        format!("{share} % within {bound}")
+        format!("{share}% within {bound}")
     }));
     if need.machines > 1 {
         let how = if need.shared { "reading one volume" } else { "with a volume each" };
@@ -233,7 +251,7 @@ pub(super) fn surroundings(need: &Need) -> Vec<String> {
     phrases.extend(need.region.iter().map(|region| format!("prices of {region}")));
     phrases.extend(need.budget.map(|budget| format!("up to {} USD a month", amount(budget))));
     if need.growth > 0.0 {
-        phrases.push(format!("and {} % more in a year", significant(100.0 * need.growth, 2)));
+        phrases.push(format!("and {}% more in a year", significant(100.0 * need.growth, 2)));
     }
     phrases
 }
@@ -267,9 +285,8 @@ pub(super) fn failure(failure: &UnmetNeed) -> String {
         Requirement::Iops | Requirement::Throughput | Requirement::Capacity if reached == wanted => {
             format!("{limit}: slightly less than {wanted}")
         }
-        Requirement::Iops | Requirement::Throughput | Requirement::Capacity => {
-            format!("{limit}: {reached} of {wanted}")
-        }
+        Requirement::Iops => format!("{limit}: {} of {wanted}", reached.trim_end_matches(" IOPS")),
+        Requirement::Throughput | Requirement::Capacity => format!("{limit}: {reached} of {wanted}"),
         // If a queue grows without bound, the latency without queueing is printed.
         Requirement::Mean | Requirement::Percentile if failure.is_without_end() => {
             format!("{limit}: the queue grows without bound at this rate ({reached} without queueing)")
@@ -339,6 +356,19 @@ fn reason(failure: &UnmetNeed) -> (String, Option<String>) {
         Requirement::Budget => (format!("costs more than {wants} a month"), Some(has)),
         Requirement::Price => ("price unknown".to_owned(), None),
         _ => (limit.clone(), None),
+    }
+}
+
+/// Says what no volume does, after `No volume `: `sustains 48,000 IOPS`.
+pub(super) fn lacked(failure: &UnmetNeed) -> String {
+    let wanted = measured(failure.requirement, failure.wanted);
+    match failure.requirement {
+        Requirement::Iops | Requirement::Throughput => format!("sustains {wanted}"),
+        Requirement::Capacity => format!("holds {wanted}"),
+        Requirement::Mean => format!("has a mean latency of {wanted}"),
+        Requirement::Percentile => format!("keeps the percentile of latency within {wanted}"),
+        Requirement::Budget => format!("meets the need for {wanted} a month"),
+        other => format!("meets the need: {}", name(other)),
     }
 }
 

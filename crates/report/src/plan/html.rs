@@ -131,7 +131,7 @@ fn alternatives(plan: &PlanResult) -> Vec<String> {
     if ranking.best.is_none() {
         lines.push("No price is published; ranked by latency.".to_owned());
     }
-    lines.extend(unpriced(plan, best_one));
+    lines.extend(figures::unpriced(plan, best_one));
     lines
 }
 
@@ -172,24 +172,6 @@ fn assumptions(plan: &PlanResult) -> Vec<String> {
         lines.push(format!("Volumes that meet the need were confirmed by simulation, seed {}.", plan.seed));
     }
     lines
-}
-
-/// Names the volumes that meet the need and may be cheaper than the best one: what is known of their prices is less.
-fn unpriced(plan: &PlanResult, best: &Candidate) -> Option<String> {
-    let most = best.known_price().map_or(f64::INFINITY, |price| price.usd_per_month);
-    let may_cost_less = |candidate: &&Candidate| {
-        candidate.price.as_ref().is_none_or(|price| !price.whole() && price.usd_per_month < most)
-    };
-    let mut names: Vec<&str> = plan
-        .ranking
-        .meeting
-        .iter()
-        .map(|&index| &plan.candidates[index])
-        .filter(may_cost_less)
-        .map(|candidate| candidate.spec.name.split(',').next().unwrap_or_default())
-        .collect();
-    names.dedup();
-    (!names.is_empty()).then(|| format!("unpriced, may cost less: {}", names.join(", ")))
 }
 
 /// Formats the price and latency of a candidate.

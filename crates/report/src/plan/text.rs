@@ -27,9 +27,15 @@ pub(crate) fn text(plan: &PlanResult, style: SheetStyle, shows_arithmetic: bool)
         sheet.paragraph(&next, None);
     }
     let more = plan.ranking.meeting.len().saturating_sub(COMPARED);
-    let also = if more > 0 { format!("{more} more meet the need, ") } else { String::new() };
-    let excluded = plan.ranking.missing.len();
-    let line = format!("{also}{excluded} volumes do not: --details. Arithmetic and sources: --show-math");
+    let counts = match (more, plan.ranking.missing.len()) {
+        (0, 0) => "More".to_owned(),
+        (more, 0) => format!("{more} more meet the need"),
+        (0, 1) => "1 volume does not meet the need".to_owned(),
+        (0, missing) => format!("{missing} volumes do not meet the need"),
+        (more, 1) => format!("{more} more meet the need, 1 does not"),
+        (more, missing) => format!("{more} more meet the need, {missing} do not"),
+    };
+    let line = format!("{counts}: --details. Arithmetic and sources: --show-math");
     sheet.paragraph(&line, Some(Tone::Faint));
     sheet.aside(0, figures::NOT_CONSIDERED);
     sheet.finish()

@@ -156,6 +156,8 @@ pub(crate) fn answer(sweep: &Sweep, seed: u64) -> Answer {
         sweep.target,
         sweep.probes.len()
     )];
+    basis.extend(sweep.burst.as_ref().map(|burst| format!("burst: {}", burst_words(burst, sweep.virtual_time))));
+    basis.extend(misfit(sweep));
     if sweep.end.is_none() {
         basis.push("interrupted: the results so far".to_owned());
     }
@@ -366,11 +368,15 @@ pub(crate) fn caveats(sweep: &Sweep) -> Vec<String> {
         None => lines.push("Interrupted: the results so far.".into()),
         _ => {}
     }
-    if sweep.fit.residual > 0.1 {
-        let off = percent(sweep.fit.residual);
-        lines.push(format!("Points lie {off} off the curve: the model does not fit, or another workload interfered."));
-    }
+    lines.extend(misfit(sweep).map(|words| words::capitalized(&words) + "."));
     lines
+}
+
+/// Says that the points are far from the curve.
+fn misfit(sweep: &Sweep) -> Option<String> {
+    let off = percent(sweep.fit.residual);
+    (sweep.fit.residual > 0.1)
+        .then(|| format!("points lie {off} off the curve: the model does not fit, or another workload interfered"))
 }
 
 /// Formats a value and its interval: `210 [209, 212]`.

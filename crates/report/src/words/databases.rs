@@ -256,7 +256,7 @@ fn entries(database: Database, reads: bool) -> impl Iterator<Item = &'static Dat
     ENTRIES.iter().filter(move |entry| entry.database == database && (entry.adds == wanted || entry.adds == Adds::Both))
 }
 
-/// Returns `Keep 16 reads in flight. What decides it: in PostgreSQL connections, io_workers; in MySQL …`; lists all
+/// Returns `Keep 16 reads in flight. It depends on PostgreSQL (connections, io_workers), MySQL …`; lists all
 /// databases if `database` is `None`.
 pub(super) fn more_in_flight(in_flight: u64, reads: bool, database: Option<Database>) -> String {
     let kind = match (reads, in_flight) {
@@ -267,16 +267,16 @@ pub(super) fn more_in_flight(in_flight: u64, reads: bool, database: Option<Datab
     };
     let named = |database: Database| {
         let names: Vec<&str> = entries(database, reads).map(|entry| entry.name).collect();
-        format!("in {} {}", name(database), names.join(", "))
+        format!("{} ({})", name(database), names.join(", "))
     };
     let keep = format!("Keep {} {kind} in flight", grouped(in_flight));
     match database {
-        Some(database) => format!("{keep}. What decides it: {}.", named(database)),
+        Some(database) => format!("{keep}. It depends on {}.", named(database)),
         None => {
             // etcd has no setting that raises the number in flight.
             let all = Database::ALL.into_iter().filter(|database| *database != Database::Etcd);
             let all: Vec<String> = all.map(named).collect();
-            format!("{keep}. What decides it: {}. `--database NAME` prints what to set.", all.join("; "))
+            format!("{keep}. It depends on {}. `--database NAME` prints what to set.", super::joined(&all, "or"))
         }
     }
 }

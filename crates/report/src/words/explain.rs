@@ -57,16 +57,33 @@ pub(crate) fn explain_answer(explanation: &Explanation, origin: Origin<'_>) -> A
         !(purchase.is_some() && matches!(finding.code, Code::ProvisionedTooLow | Code::SizeTooSmall))
     };
     actions.extend(purchase.map(|change| change_action(change, explanation)));
-    let others = found.helping.iter().filter(is_purchase).map(|finding| action(finding, context));
-    actions.extend(others);
-    if actions.is_empty() && found.deciding.is_none() && origin.volume.is_none() && outcome == Outcome::Unknown {
+    let is_open = found.deciding.is_none_or(|finding| finding.code == Code::LittleHolds);
+    if is_open && origin.volume.is_none() && outcome == Outcome::Unknown {
         actions.push(Action {
             what: "Name the volume, whose limits decide it:".to_owned(),
             command: Some("--volume aws/gp3,size=500GiB (or another of `fathom catalog`)".to_owned()),
         });
     }
+    let has_spare = found.deciding.is_some_and(asks_for_little);
+    if has_spare {
+        actions.push(Action::from("Nothing: the load asks for less than one request at a time.".to_owned()));
+    }
+    let helping = found.helping.iter().filter(is_purchase).filter(|finding| !(has_spare && asks_for_little(finding)));
+    actions.extend(helping.map(|finding| action(finding, context)));
     Answer { outcome, verdict: verdict + &waits + &restrictions, actions, basis: basis(explanation, origin) }
 }
+
+/// Reports whether the load rarely has a request in flight, and a single one suffices: no depth would change it.
+fn asks_for_little(finding: &Finding) -> bool {
+    let single = matches!(
+        finding.remedy,
+        Some(Remedy::RaiseDepth { iodepth: 1, .. } | Remedy::MoreInFlight { in_flight: 1, .. })
+    );
+    single && finding.value(Quantity::InFlightAchieved).is_some_and(|in_flight| in_flight < LITTLE_IN_FLIGHT)
+}
+
+/// Mean number of requests in flight below which a load leaves a device idle most of the time.
+const LITTLE_IN_FLIGHT: f64 = 0.5;
 
 /// Returns why a load is as it is, after `Yes: ` or `No: `.
 pub(super) fn cause(finding: &Finding, subject: &str, origin: Origin<'_>, context: SentenceContext<'_>) -> String {
@@ -136,11 +153,16 @@ fn of_figures(explanation: &Explanation, subject: &str, origin: Origin<'_>) -> (
     let rate = iops.map(|iops| format!("{} IOPS", count(iops)));
     let latency = figure(Quantity::LatencyMean).map(|ns| format!(" at {}", time(ns))).unwrap_or_default();
     let seen = rate.map(|rate| rate + &latency);
+    let is_sized = !explanation.notes.iter().any(|note| note.starts_with("no block size is given"));
     match (busy, &seen) {
         (Some(busy), Some(seen)) if busy < IDLE_SHARE => (Outcome::Good, format!("No: {subject} is idle: {seen}.")),
         (Some(busy), Some(seen)) if busy < BUSY_SHARE => {
             (Outcome::Good, format!("No: {subject} is busy {} of the time, {seen}.", percent(busy)))
         }
+        (_, Some(seen)) if origin.volume.is_some() && !is_sized => (
+            Outcome::Unknown,
+            format!("Cannot tell: {subject} gives {seen}, but without a block size its throughput is unknown."),
+        ),
         (_, Some(seen)) if origin.volume.is_some() => {
             (Outcome::Good, format!("No: {subject} is not at a limit, {seen}."))
         }

@@ -70,6 +70,9 @@ fn of_kind(job: &JobResult, kind: DataKind, result: &DirectionResult) -> Option<
     Some(format!("{rate}{}{}", mean.unwrap_or_default(), p99.unwrap_or_default()))
 }
 
+/// Words of the notes on a volume that its figures rest on.
+const RESTS_ON: [&str; 4] = ["assumed", "no `machine`", "machine limit unknown", "on request only"];
+
 fn basis(run: &Run) -> Vec<String> {
     let Some(model) = &run.model else { return Vec::new() };
     let clock = if model.virtual_time { "simulated" } else { "modelled in real time" };
@@ -77,8 +80,10 @@ fn basis(run: &Run) -> Vec<String> {
     names.dedup();
     let seed = run.seed.map_or_else(String::new, |seed| format!(", seed {seed}"));
     let mut basis = vec![format!("{clock}: {} for {}{seed}", names.join(", "), Nanos::new(model.elapsed_ns))];
-    let notes = model.volumes.iter().flat_map(|volume| &volume.notes);
-    basis.extend(notes.filter(|note| note.contains("assumed") || note.contains("no `machine`")).cloned());
-    basis.dedup();
+    for note in model.volumes.iter().flat_map(|volume| &volume.notes) {
+        if RESTS_ON.iter().any(|word| note.contains(word)) && !basis.contains(note) {
+            basis.push(note.clone());
+        }
+    }
     basis
 }

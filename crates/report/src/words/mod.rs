@@ -146,7 +146,11 @@ fn uncapitalized(text: &str) -> String {
     }
 }
 
+/// Returns a text with a capital first letter; names of volumes stay as they are: `aws/gp3`.
 pub(crate) fn capitalized(text: &str) -> String {
+    if text.split(' ').next().is_some_and(|word| word.contains('/')) {
+        return text.to_owned();
+    }
     let mut letters = text.chars();
     letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }

@@ -222,7 +222,7 @@ pub(super) fn above(finding: &Finding, figures: &SentenceFigures<'_>) -> String 
         );
     }
     let (rate, most) = rate_and_cap(figures);
-    let (giver, other) = if of_machine { (" on this machine", ", or it is another machine") } else { ("", "") };
+    let (giver, other) = if of_machine { (" on this machine", " or machine") } else { ("", "") };
     format!(
         "{rate} exceeds what this volume can give{giver} ({limit}: {most}): a cache served part of it, or it is another \
          volume{other}.",

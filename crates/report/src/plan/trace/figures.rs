@@ -76,7 +76,7 @@ pub(super) fn requirements(plan: &TracePlanResult) -> String {
     let (need, bounds) = (&plan.need, &plan.bounds);
     let mut phrases = Vec::new();
     for (share, bound) in &bounds.percentiles {
-        phrases.push(format!("{} % within {bound}", percentage(*share)));
+        phrases.push(format!("{}% within {bound}", percentage(*share)));
     }
     phrases.extend(bounds.mean.map(|mean| format!("{mean} on average at most")));
     if phrases.is_empty() {
