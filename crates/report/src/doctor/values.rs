@@ -27,6 +27,7 @@ fn one(figure: &DoctorFigure, check: Check) -> String {
     let (name, value) = (&figure.name, value(&figure.value, check));
     match (&figure.value, name.as_str()) {
         (_, "") => value,
+        (DoctorValue::Switch(true), "it says") => "as reported".to_owned(),
         (DoctorValue::Switch(true), name) => name.to_owned(),
         (DoctorValue::Switch(false), name) => format!("no {name}"),
         (DoctorValue::PerSecond(_) | DoctorValue::BytesPerSecond(_), name) => format!("{name} {value}"),

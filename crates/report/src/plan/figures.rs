@@ -163,7 +163,7 @@ pub(super) fn scope(need: &Need, candidates: &[Candidate]) -> Vec<String> {
 }
 
 /// Names the volumes that meet the need and may be cheaper than the best one: what is known of their prices is less.
-pub(super) fn unpriced(plan: &results::plan::PlanResult, best: &Candidate) -> Option<String> {
+pub(super) fn unpriced(plan: &PlanResult, best: &Candidate) -> Option<String> {
     let most = best.known_price().map_or(f64::INFINITY, |price| price.usd_per_month);
     let may_cost_less = |candidate: &&Candidate| {
         candidate.price.as_ref().is_none_or(|price| !price.whole() && price.usd_per_month < most)
@@ -305,7 +305,7 @@ pub(super) fn only_together(plan: &PlanResult) -> Option<&'static str> {
 }
 
 /// Names the nearest candidate with what it lacks.
-pub(super) fn nearest(plan: &results::plan::PlanResult) -> Option<String> {
+pub(super) fn nearest(plan: &PlanResult) -> Option<String> {
     let nearest = &plan.candidates[plan.ranking.nearest?];
     let failures: Vec<String> = nearest.failures.iter().map(failure).collect();
     Some(format!("{}: {}", nearest.spec.name, failures.join("; ")))
