@@ -59,19 +59,19 @@ fn the_answer_comes_first_with_the_depth_to_set() {
     let outcome = sweep(&format!("--on {HYPERDISK}")).expect_clean();
     let paragraphs: Vec<String> = outcome.stdout.split("\n\n").map(flat).collect();
     assert!(
-        paragraphs[1].starts_with("Knee at 21") && paragraphs[1].contains("in flight: 160k IOPS at 1.3"),
+        paragraphs[0].starts_with("ANSWER The knee is at depth 21") && paragraphs[0].contains(": 160k IOPS at 1.3"),
         "{paragraphs:?}"
     );
-    assert!(
-        outcome.stdout.contains("held by volume IOPS") && outcome.stdout.contains("--iodepth=21"),
-        "{}",
-        outcome.stdout
-    );
+    assert!(paragraphs[0].contains("(volume IOPS)") && paragraphs[0].contains("--iodepth=21"), "{paragraphs:?}");
     for width in ["60", "80", "120"] {
-        let narrow = run(fathom(["sweep", "--on", HYPERDISK]).env("COLUMNS", width)).expect_clean();
-        let max = width.parse::<usize>().expect("a number");
-        let wide = narrow.stdout.lines().skip(1).find(|line| line.chars().count() > max && !line.starts_with("  fio "));
-        assert_eq!(wide, None, "at {width} columns");
+        for more in [&[][..], &["--details"]] {
+            let narrow = run(fathom(["sweep", "--on", HYPERDISK]).args(more).env("COLUMNS", width)).expect_clean();
+            let max = width.parse::<usize>().expect("a number");
+            // The name of a volume is one word, so that it can be copied.
+            let is_wide = |line: &&str| line.chars().count() > max && line.trim().contains(' ');
+            let wide = narrow.stdout.lines().find(is_wide);
+            assert_eq!(wide, None, "at {width} columns {more:?}");
+        }
     }
 }
 
@@ -85,12 +85,14 @@ fn equal_seeds_give_equal_documents() {
 
 #[test]
 fn sustained_and_burst_performance_are_reported_separately() {
-    let outcome = sweep("--on vultr/nvme-block").expect_clean();
-    assert!(outcome.stdout.contains("Knee at 10 in flight: 10.0k IOPS"), "{}", outcome.stdout);
-    assert!(outcome.stdout.contains("15.0k IOPS for the first 59.9 s"), "{}", outcome.stdout);
-    let flat = sweep("--on aws/gp2").expect_clean();
-    assert!(flat.stdout.contains("No knee: 1 in flight already brings all there is, 300 IOPS"), "{}", flat.stdout);
-    assert!(flat.stdout.contains("3.00k IOPS for the first 33.3 min"), "{}", flat.stdout);
+    for (volume, answer, burst) in [
+        ("vultr/nvme-block", "The knee is at depth 10: 10.0k IOPS", "15.0k IOPS for the first 59.9 s"),
+        ("aws/gp2", "No knee: depth 1 already saturates the device at 300 IOPS", "3.00k IOPS for the first 33.3 min"),
+    ] {
+        let text = flat(&sweep(&format!("--on {volume}")).expect_clean().stdout);
+        assert!(text.starts_with(&format!("ANSWER {answer}")), "{text}");
+        assert!(text.contains(&format!("burst: {burst}")), "{text}");
+    }
 }
 
 #[test]
@@ -104,8 +106,8 @@ fn a_drive_has_a_power_law_and_no_knee() {
 #[test]
 fn short_probes_of_a_drive_report_no_changes() {
     for seed in 1..=2 {
-        let outcome = sweep(&format!("--on hdd/7200rpm --seed {seed}")).expect_clean();
-        for news in ["changed by", "slower than those", "changed their level"] {
+        let outcome = sweep(&format!("--on hdd/7200rpm --details --seed {seed}")).expect_clean();
+        for news in ["drifted", "slower than the ones", "changed level"] {
             assert!(!outcome.stdout.contains(news), "seed {seed}: {}", outcome.stdout);
         }
     }

@@ -193,7 +193,7 @@ fn an_export_is_swept() {
     require!(Nbdkit);
     let server = Server::nbdkit("--filter=delay memory 16m rdelay=2ms");
     let outcome = measured(run(&mut server.ours("sweep", "--time-limit=3s --depth-max=8")));
-    expect(&outcome.stdout, &[&server.uri, "randread 4 KiB by nbd"]);
+    expect(&flat(&outcome.stdout), &[&server.uri, "randread 4 KiB by nbd"]);
 }
 
 #[test]

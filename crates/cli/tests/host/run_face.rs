@@ -54,7 +54,7 @@ fn explain_and_dry_run_touch_nothing() {
 #[test]
 fn every_format_is_one_document() {
     for (format, starts) in [
-        ("text", "fathom "),
+        ("text", "ANSWER    "),
         ("json", "{\n"),
         ("fio", "writes: (g=0): "),
         ("fio-json", "{\n"),
@@ -104,7 +104,7 @@ fn outputs_are_written_by_file_extension() {
     assert_eq!(Json::read(&scratch.read("a.fio.json")).whole("jobs/0/write/total_ios"), 256);
     assert!(scratch.read("a.csv").lines().nth(1).is_some_and(|row| row.starts_with("writes,0,1,write,256,")));
     assert!(scratch.read("a.md").starts_with("| job |"));
-    assert!(scratch.read("a.txt").starts_with("fathom "));
+    assert!(scratch.read("a.txt").starts_with("ANSWER    "));
     assert!(scratch.read("a.prom").ends_with("# EOF\n"));
 }
 

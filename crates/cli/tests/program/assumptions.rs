@@ -66,11 +66,11 @@ fn a_plan_with_a_bound_on_a_percentile_names_the_jitter_it_assumes() {
     let outputs: String =
         ["json", "md", "csv", "html"].map(|name| format!(" -o {}", scratch.text(&format!("plan.{name}")))).concat();
     let text = flat(&wide(&format!("{line}{outputs}")).stdout);
-    let jitter =
-        text.split("jitter volume IOPS admits operations up to 5.00 ms (assumed) ahead of schedule: p99 ").nth(1);
+    let jitter = text.split("volume IOPS: burst tolerance 5.00 ms (assumed): p99 ").nth(1);
     let jitter = jitter.unwrap_or_else(|| panic!("no jitter in {text}"));
     assert!(jitter.contains("above the bound of 3.00 ms (simulated)"), "{text}");
-    assert!(text.contains("ms without jitter"), "the row also says it: {text}");
+    let detailed = flat(&wide(&format!("{line} --details")).stdout);
+    assert!(detailed.contains("2% headroom; p99 5.54 ms with no burst tolerance"), "the row also says it: {detailed}");
     let document: Value = serde_json::from_str(&scratch.read("plan.json")).expect("JSON");
     let effect = &document["meeting"][0]["jitter"];
     let ns = |key: &str| effect["percentile"][key].as_f64().unwrap_or_else(|| panic!("{effect}"));
@@ -82,11 +82,11 @@ fn a_plan_with_a_bound_on_a_percentile_names_the_jitter_it_assumes() {
     assert_near("p99 without jitter", ns("without_ns"), p99, 0.25);
     // Without simulations the formulas give it, and the other formats show it, too.
     assert!(flat(&wide(&format!("{line} --no-simulation")).stdout).contains("above the bound of 3.00 ms (by formula)"));
-    for (name, part) in [("plan.md", "without jitter"), ("plan.csv", "percentile_without_jitter_ns")] {
+    for (name, part) in [("plan.md", "with no burst tolerance"), ("plan.csv", "percentile_without_jitter_ns")] {
         assert!(scratch.read(name).contains(part), "{}", scratch.read(name));
     }
     let page = scratch.read("plan.html");
-    assert!(page.contains("admits operations up to 5.00 ms (assumed) ahead of schedule"), "{page}");
+    assert!(page.contains("burst tolerance 5.00 ms (assumed): p99 "), "{page}");
 }
 
 /// 15,300 writes and 17,000 reads of 4 KiB per second were measured (docs of JanneMattila/playground-aks-storage,
@@ -100,7 +100,14 @@ fn ultra_on_a_machine_without_ultra_limits_was_simulated_without_limits() {
     assert!(notes(&run).contains("its uncached limits hold, as measured"), "{}", notes(&run));
     // The plan applies them, too.
     let line = "plan --iops 40k --machine D8ds_v4 --provider azure/ultra --no-simulation";
-    assert!(flat(&wide(line).stdout).contains("sustains less than 48,000 IOPS: azure/ultra 12,800 IOPS"));
+    let text = flat(&wide(line).stdout);
+    assert!(
+        text.starts_with("ANSWER No volume sustains 48,000 IOPS (with 20% headroom). Nearest is azure/ultra,"),
+        "{text}"
+    );
+    assert!(text.contains("machine IOPS: 12,800 of 48,000 IOPS."), "{text}");
+    let text = flat(&wide(&format!("{line} --details")).stdout);
+    assert!(text.contains("sustains less than 48,000 IOPS: azure/ultra 12,800 IOPS"), "{text}");
     let line = format!("explain --claim iops=15300,lat=66.9ms,qd=1024,bs=4k --volume {volume}");
     let text = flat(&wide(&line).stdout);
     assert!(text.contains("machine IOPS sustains 12.8k") && text.contains("at 15.3k IOPS"), "{text}");
@@ -114,7 +121,9 @@ fn unknown_machine_limits_are_in_every_result() {
     assert!(text.contains(said), "{text}");
     let line = "plan --throughput 100MiB/s --machine a3-megagpu-8g --provider gcp/hyperdisk-balanced";
     let text = flat(&wide(line).stdout);
-    assert!(text.contains(said) && text.contains("to spare; machine limit unknown"), "{text}");
+    assert!(text.contains(said), "{text}");
+    let detailed = flat(&wide(&format!("{line} --details")).stdout);
+    assert!(detailed.contains("headroom; machine limit unknown"), "{detailed}");
     let named =
         flat(&wide("plan --throughput 100MiB/s --provider gcp/hyperdisk-balanced,machine=a3-megagpu-8g").stdout);
     assert!(named.contains(said), "{named}");
@@ -156,14 +165,12 @@ fn sequential_4_kib_writes_on_gp2_were_simulated_30_percent_too_fast() {
 fn plans_and_explanations_state_that_they_assume_merging() {
     let line = "plan --iops 8000 --bs 64k --pattern sequential --headroom 0 --provider aws/gp3,iops=3000";
     let text = flat(&wide(line).stdout);
-    assert!(
-        text.contains(
-            "merging volume IOPS sustains 3,000 IOPS where each operation counts; sequential ones are merged"
-        )
-    );
-    assert!(text.contains("assumed: ") && text.contains("by merging"), "{text}");
+    let merged = "volume IOPS sustains 3,000 IOPS if each operation counts; sequential ones are merged";
+    assert!(text.contains(merged) && text.contains("assumed: "), "{text}");
+    let detailed = flat(&wide(&format!("{line} --details")).stdout);
+    assert!(detailed.contains(&format!("merging {merged}")) && detailed.contains("; by merging"), "{detailed}");
     let small = flat(&wide(&line.replace("64k", "16k")).stdout);
-    assert!(!small.contains("are merged") && small.contains("Nothing in the catalogue meets this need"), "{small}");
+    assert!(!small.contains("are merged") && small.contains("No volume sustains 8,000 IOPS."), "{small}");
     let explained = |claim: &str| {
         let line = format!("explain --claim iops=2000,lat=2ms,qd=4,{claim} --volume aws/gp3,throughput=250MiB/s");
         flat(&wide(&line).stdout)

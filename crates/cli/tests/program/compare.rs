@@ -260,7 +260,7 @@ fn every_command_reads_all_repeats_of_a_file() {
     run(&mut fathom(words(&format!("report {base} -o {page}")))).expect_clean();
     let text = std::fs::read_to_string(page).unwrap();
     assert!(["base.json#1", "base.json#2", "base.json#3"].iter().all(|name| text.contains(name)), "three runs");
-    let explained = run(&mut fathom(words(&format!("explain {base}")))).expect_clean().stdout;
+    let explained = run(&mut fathom(words(&format!("explain {base} --details")))).expect_clean().stdout;
     assert_eq!((1..=3).filter(|n| explained.contains(&format!("base.json#{n}:"))).count(), 3, "{explained}");
     // One repeat by its number, and all of them from standard input.
     let one = run(&mut fathom(words(&format!("gate {base}#2 --assert read.iops>=300")))).expect_clean();
@@ -287,5 +287,7 @@ fn two_series_in_one_file_are_not_mixed() {
     assert!(refused.stderr.contains("both.json#4"), "{}", refused.stderr);
     run(&mut fathom(words(&format!("gate {path}#1,{path}#2 --assert read.iops>=1")))).expect_clean();
     run(&mut fathom(words(&format!("gate {path}#1,{path}#3 --assert read.iops>=1")))).expect_code(2);
-    assert!(run(&mut fathom(words(&format!("explain {path}")))).expect_clean().stdout.contains("both.json#4:"));
+    assert!(
+        run(&mut fathom(words(&format!("explain {path} --details")))).expect_clean().stdout.contains("both.json#4:")
+    );
 }

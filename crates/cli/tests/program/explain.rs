@@ -79,7 +79,26 @@ fn a_rate_and_a_latency_give_the_depth_needed() {
     // Next to a run, the claim applies to its workload: 160,000 IOPS at the measured 1.31462 ms.
     let words = ["explain", "-", "--claim", "iops=160000"];
     let outcome = run_with_input(&mut fathom(words), FIRST_TRY).expect_clean();
-    assert!(outcome.stdout.contains("need 210"), "{}", outcome.stdout);
+    assert!(flat(&outcome.stdout).contains("160k IOPS at 1.31 ms take 210.3 in flight."), "{}", outcome.stdout);
+}
+
+/// Without a block size, the throughput limit may be reached: the answer was that the volume is at no limit.
+#[test]
+fn without_a_block_size_the_limit_is_open() {
+    let answer = |claim: &str| {
+        let words = ["explain", "--claim", claim, "--volume", "aws/gp3,size=500GiB"];
+        flat(&run(&mut fathom(words)).expect_clean().stdout)
+    };
+    let open = answer("r/s=400,r_await=20,aqu-sz=8,%util=100");
+    assert!(
+        open.starts_with("ANSWER Cannot tell: the volume gives 400 IOPS at 20.0 ms, but without a block"),
+        "{open}"
+    );
+    assert!(open.contains("BASIS") && open.contains("no block size is given"), "{open}");
+    // A load that leaves the volume idle needs no more depth.
+    let idle = answer("iops=100,lat=300us,bs=4k");
+    assert!(idle.starts_with("ANSWER No: the volume is used to 3.3%"), "{idle}");
+    assert!(idle.contains("DO Nothing: ") && !idle.contains("iodepth"), "{idle}");
 }
 
 /// The table says queue depth 4 and 4 jobs, the job file has 16 jobs, and the figures imply about 32 in flight.
@@ -272,7 +291,8 @@ fn a_histogram_without_its_sum_is_headed_by_its_p99() {
     let buckets = [("0.004", 50), ("0.5", 98), ("2", 100), ("+Inf", 100)];
     let text =
         buckets.map(|(le, count)| format!("etcd_disk_wal_fsync_duration_seconds_bucket{{le=\"{le}\"}} {count}\n"));
-    let outcome = run_with_input(&mut fathom(["explain", "-"]), &text.concat()).expect_code(0);
+    let outcome = run_with_input(&mut fathom(["explain", "-", "--details"]), &text.concat()).expect_code(0);
+    assert!(outcome.stdout.starts_with("ANSWER    Yes: syncs take 1.25 s at p99;"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("  syncs with a p99 of 1.25 s\n"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("syncs_too_slow: sync p99 1.2500 s"), "{}", outcome.stdout);
 }

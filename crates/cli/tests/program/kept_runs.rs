@@ -388,7 +388,7 @@ fn runs_are_listed_by_filters() {
 #[test]
 fn a_run_is_shown_as_printed_with_job_and_environment() {
     let home = Home::new();
-    let printed = home.run(&format!("{NULL} --seed 5")).stdout;
+    let printed = home.run(&format!("{NULL} --seed 5 --details")).stdout;
     let id = home.ids("").remove(0);
     for which in [id.as_str(), "last", &id[id.len() - 4..], &id[..20], home.store().join(&id).to_str().unwrap()] {
         let shown = run(&mut home.fathom(&format!("runs show {which}"))).expect_clean().stdout;
@@ -576,6 +576,6 @@ fn an_interruption_ends_all_repeats() {
 fn saved_runs_are_explained_by_name() {
     let home = Home::new();
     home.run(SIM);
-    let explained = run(&mut home.fathom("explain last")).expect_clean().stdout;
+    let explained = run(&mut home.fathom("explain last --details")).expect_clean().stdout;
     assert!(explained.contains("reads"), "{explained}");
 }

@@ -26,7 +26,8 @@ fn hyperdisk_at_depth_32_gives_the_figures_of_the_article() {
 #[test]
 fn hyperdisk_names_its_limit_and_the_depth_that_reaches_it() {
     let shallow = simulate(HYPERDISK, "--name=a --rw=randread --iodepth=32 --runtime=5 --time_based").expect_clean();
-    assert!(shallow.stdout.contains("it takes 212 in flight to reach it. Set iodepth=212."), "{}", shallow.stdout);
+    let text = flat(&shallow.stdout);
+    assert!(text.contains("reaching it takes 212 in flight. DO Set iodepth=212."), "{text}");
     let deep = simulate(HYPERDISK, "--name=a --rw=randread --iodepth=320 --runtime=5 --time_based").expect_clean();
     assert!(deep.stdout.contains("Volume IOPS is the limit"), "{}", deep.stdout);
 }
@@ -42,7 +43,7 @@ fn burst_credits_have_a_duration_and_an_end() {
     assert!(lasting.contains("Burst credits: 5.37M left; at 2.70k/s they last 33.2 min."), "{lasting}");
     let empty = printed("vultr/hdd-block", 120);
     assert!(empty.contains("Volume IOPS is the limit: its credits ran out after 59.9 s"), "{empty}");
-    assert!(empty.contains("500 in its last: the credits of volume IOPS ran out 59.9 s after"), "{empty}");
+    assert!(empty.contains("to 500 in the last: the credits of volume IOPS ran out after 59.9 s."), "{empty}");
 }
 
 #[test]
@@ -106,7 +107,13 @@ fn the_same_seed_gives_the_same_bytes() {
 fn a_sweep_has_a_row_for_each_value() {
     let outcome =
         simulate(HYPERDISK, "--name=a --rw=randread --runtime=1 --time_based --vary iodepth=1..4").expect_clean();
-    let rows: Vec<&str> = outcome.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(
+        outcome.stdout.starts_with("ANSWER    iodepth=4 gives 3.03k IOPS at 1.32 ms (limit: latency).\n"),
+        "{}",
+        outcome.stdout
+    );
+    let table = outcome.stdout.lines().skip_while(|line| !line.starts_with("iodepth "));
+    let rows: Vec<&str> = table.filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(rows, ["iodepth", "1", "2", "4"]);
     let volume = "gcp/hyperdisk-balanced,size=1TiB";
     let outcome =
@@ -195,7 +202,9 @@ fn distrusted(volume: &str, text: &str) -> Run {
 #[test]
 fn a_buffered_job_is_reported_to_measure_the_page_cache() {
     let text = "--name=a --rw=randread --size=4m --loops=4 --invalidate=0 --ioengine=psync";
-    let warm = simulate("custom,latency=2ms,size=10GiB", text).expect_code(DISTRUSTED);
+    let warm = simulate("custom,latency=2ms,size=10GiB", &format!("{text} --details")).expect_code(DISTRUSTED);
+    assert!(warm.stdout.starts_with("ANSWER    Do not trust 2.00k IOPS"), "{}", warm.stdout);
+    assert!(flat(&warm.stdout).contains("This measured the page cache, not the device"), "{}", warm.stdout);
     assert!(warm.stdout.contains("page cache    75.0% of reads hit"), "{}", warm.stdout);
     let run = distrusted("custom,latency=2ms,size=10GiB", text);
     let cache = &run.model.expect("the run was modelled").page_caches[0];
@@ -304,8 +313,8 @@ fn a_sweep_refuses_shared_logs_and_has_dry_runs() {
 fn a_delayed_start_does_not_lower_utilization() {
     let job = "--name=a --rw=randread --size=1g --runtime=5 --time_based";
     for delay in ["", " --startdelay=20"] {
-        let text = simulate("custom,iops=5000,latency=1ms", &format!("{job}{delay}")).expect_clean().stdout;
-        assert!(text.contains("20.0%") && text.contains("5 in flight to reach it"), "{text}");
+        let text = flat(&simulate("custom,iops=5000,latency=1ms", &format!("{job}{delay}")).expect_clean().stdout);
+        assert!(text.contains("used to 20.0%; reaching it takes 5 in flight"), "{text}");
     }
 }
 

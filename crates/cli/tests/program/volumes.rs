@@ -4,7 +4,7 @@ use record::Run;
 
 use crate::common::host::timed;
 use crate::common::model::{assert_near, pace, read, record, record_of_file, refused};
-use crate::common::{Scratch, fathom, run, words};
+use crate::common::{Scratch, fathom, flat, run, words};
 
 /// A pipe was waited for, and an endless device was read forever.
 #[test]
@@ -86,9 +86,13 @@ fn a_verdict_names_only_limits_of_the_jobs_volume() {
     let text = "[global]\nioengine=model\nrw=randread\ntime_based\nruntime=5\n\
                 [slow]\nvolume=custom,iops=100\nfilename=/dev/sda\niodepth=32\n\
                 [fast]\nvolume=custom,throughput=1000MiB/s,latency=1ms\nfilename=/dev/sdb\n";
-    let printed = run(fathom(["sim"]).arg(scratch.write("jobs.fio", text))).expect_clean().stdout;
-    let (slow, fast) = printed.split_once("Verdict on fast:").expect("each job has a verdict");
-    assert!(slow.contains("Verdict on slow: The limit is volume IOPS"), "{printed}");
+    let printed = run(fathom(["sim", "--details"]).arg(scratch.write("jobs.fio", text))).expect_clean().stdout;
+    let answer = flat(printed.split("DO ").next().unwrap_or_default());
+    let (slow, fast) = answer.split_once(" fast: ").expect("each job has an answer");
+    assert!(slow.contains("slow: 100 IOPS") && slow.contains("Volume IOPS is the limit"), "{printed}");
+    assert!(fast.contains("volume throughput") && !fast.contains("volume IOPS"), "{printed}");
+    let (slow, fast) = printed.split_once("Findings on fast").expect("each job has findings");
+    assert!(slow.contains("Findings on slow\nmodel_held_back: Volume IOPS is the limit"), "{printed}");
     assert!(fast.contains("volume throughput") && !fast.contains("volume IOPS"), "{printed}");
     let run = record_of_file("custom", text);
     let model = run.model.as_ref().expect("a simulation has a model");

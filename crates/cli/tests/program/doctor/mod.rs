@@ -7,7 +7,7 @@ mod tree;
 
 use crate::common::devices::{LoopDevice, Mount, tool};
 use crate::common::json::Json;
-use crate::common::{Scratch, fathom, require, run, words};
+use crate::common::{Scratch, fathom, flat, require, run, words};
 use tree::Tree;
 
 #[test]
@@ -22,17 +22,34 @@ fn a_healthy_host_raises_nothing() {
     }
     tree.put("queue/read_ahead_kb", "4096");
     let throughput = tree.ask("/srv/data --for throughput").expect_code(0).stdout;
-    assert!(throughput.starts_with("/srv/data: ") && !throughput.contains("could be better"), "{throughput}");
+    let answer = "ANSWER    No setting of /srv/data costs throughput: 31 checks passed.\n";
+    assert!(throughput.starts_with(answer) && !throughput.contains("could be better"), "{throughput}");
+    assert!(throughput.contains("\n/srv/data: 24 good, 1 unknown\n"), "{throughput}");
 }
 
 #[test]
-fn the_page_starts_with_the_tally_and_names_devices_in_commands() {
+fn the_page_starts_with_the_answer_and_names_devices_in_commands() {
     let tree = Tree::healthy();
     tree.put("queue/scheduler", "none mq-deadline [bfq]");
     tree.put("queue/rotational", "1");
     let page = tree.ask("nvme0n1").expect_code(0).stdout;
+    let settings = "I/O scheduler, rotational flag (IOPS only), read-ahead (throughput only).";
+    let answer =
+        format!("ANSWER 3 settings of nvme0n1 cost performance: {settings} DO I/O scheduler of nvme0n1: bfq; ");
+    assert!(flat(&page).starts_with(&answer), "{page}");
+    // A value that suits one purpose is not called bad for both.
+    assert!(flat(&page).contains("128 KiB, 256 sectors; better at least 1 MiB for throughput."), "{page}");
+    for part in [
+        "echo none | sudo tee /sys/block/nvme0n1/queue/scheduler\n",
+        "sudo blockdev --setra 16384 /dev/nvme0n1\n",
+        "nvme0n1: 1 problem, 2 could be better, ",
+        "  ext4 at /srv on nvme0n1 (Fast SSD 1000, nvme, 1 GiB)",
+    ] {
+        assert!(page.contains(part), "`{part}` is missing from:\n{page}");
+    }
+    let page = tree.ask("nvme0n1 --details").expect_code(0).stdout;
     let expected = [
-        "nvme0n1: 1 thing holds it back, 2 could be better, ",
+        "nvme0n1: 1 problem, 2 could be better, ",
         "  ext4 at /srv on nvme0n1 (Fast SSD 1000, nvme, 1 GiB)",
         "I/O scheduler, nvme0n1: problem for IOPS, could be better for throughput",
         "  now     echo none | sudo tee /sys/block/nvme0n1/queue/scheduler\n",
@@ -44,7 +61,7 @@ fn the_page_starts_with_the_tally_and_names_devices_in_commands() {
         assert!(page.contains(part), "`{part}` is missing from:\n{page}");
     }
     assert!(
-        page.find("I/O scheduler").unwrap() < page.find("moving parts").unwrap(),
+        page.find("I/O scheduler, ").unwrap() < page.find("rotational flag, ").unwrap(),
         "the problem comes first:\n{page}"
     );
 }
@@ -69,12 +86,12 @@ fn the_page_fits_its_width_except_commands() {
     let tree = Tree::healthy();
     tree.put("queue/scheduler", "none mq-deadline [bfq]");
     for columns in ["80", "120"] {
-        for all in [&[][..], &["--all"]] {
+        for all in [&[][..], &["--details"], &["--all"]] {
             let root = tree.root();
             let words = ["doctor", "--root", &root, "/srv"].into_iter().chain(all.iter().copied());
             let page = run(fathom(words).env("COLUMNS", columns)).expect_clean().stdout;
             let width: usize = columns.parse().unwrap();
-            let commands = ["  now ", "  always ", "  or "];
+            let commands = ["  now ", "  always ", "  or ", "            echo ", "            sudo "];
             let prose = page.lines().filter(|line| !commands.iter().any(|label| line.starts_with(label)));
             for line in prose {
                 assert!(line.chars().count() <= width, "{columns} columns: {line}");
@@ -86,7 +103,7 @@ fn the_page_fits_its_width_except_commands() {
 #[test]
 fn all_explains_good_findings() {
     let tree = Tree::healthy();
-    let (some, all) = (tree.ask("/srv").stdout, tree.ask("/srv -v").stdout);
+    let (some, all) = (tree.ask("/srv --details").stdout, tree.ask("/srv -v").stdout);
     assert!(!some.contains("write cache, nvme0n1: good") && some.contains("write cache "), "{some}");
     assert!(all.contains("write cache, nvme0n1: good\n  found   write back, FUA\n  why "), "{all}");
 }
@@ -97,8 +114,11 @@ fn documents_are_written_by_file_extension() {
     let (json, md, txt) = (scratch.text("a.json"), scratch.text("a.md"), scratch.text("a.txt"));
     tree.ask(&format!("/srv --format md -o {json} -o {md} -o {txt}")).expect_clean();
     Json::read(&std::fs::read_to_string(json).unwrap());
-    assert!(std::fs::read_to_string(md).unwrap().starts_with("## /srv\n"));
-    assert!(std::fs::read_to_string(txt).unwrap().starts_with("/srv: "));
+    let answer = "1 setting of /srv costs performance: read-ahead (throughput only).";
+    let md = std::fs::read_to_string(md).unwrap();
+    assert!(md.starts_with(&format!("**{answer}**\n\n* Read-ahead")) && md.contains("\n## /srv\n"), "{md}");
+    let txt = std::fs::read_to_string(txt).unwrap();
+    assert!(txt.starts_with(&format!("ANSWER    {answer}\n")) && txt.contains("\n/srv: "), "{txt}");
     let refused = tree.ask(&format!("/srv -o {}", scratch.text("a.csv"))).expect_code(2);
     assert!(refused.stderr.contains(".json .md .txt"), "{}", refused.stderr);
     assert_eq!(scratch.names(), ["a.json", "a.md", "a.txt"]);

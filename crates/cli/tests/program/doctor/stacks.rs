@@ -16,7 +16,7 @@ fn a_file_belongs_to_the_nearest_mount() {
     assert_eq!(stack(&tree, "/srv/data/x"), format!("ext4 at /srv on {below}"));
     assert_eq!(stack(&tree, "/dev/nvme0n1p1"), format!("ext4 at /srv on {below}"));
     assert_eq!(stack(&tree, "nvme0n1"), "ext4 at /srv on nvme0n1 (Fast SSD 1000, nvme, 1 GiB)");
-    assert_eq!(stack(&tree, "/elsewhere"), "the host does not show the device behind it");
+    assert_eq!(stack(&tree, "/elsewhere"), "the host does not expose the device");
 }
 
 #[test]
@@ -25,15 +25,16 @@ fn filesystems_without_a_device_are_described() {
     let kinds = [
         ("tmpfs", "tmpfs", "rw", "in memory"),
         ("nfs4", "server:/export", "rw", "on another host"),
-        ("fuse.sshfs", "me@there:", "rw", "a program or the host"),
+        ("fuse.sshfs", "me@there:", "rw", "a program or the hypervisor's host"),
         ("zfs", "tank/data", "rw", "zpool status"),
         ("proc", "proc", "rw", "a virtual filesystem of the kernel"),
-        ("overlay", "overlay", "rw,lowerdir=/a", "layers of other filesystems"),
-        ("novelfs", "what", "rw", "does not show the device"),
+        ("overlay", "overlay", "rw,lowerdir=/a", "overlay layers that are not visible"),
+        ("novelfs", "what", "rw", "does not expose the device"),
     ];
     for (kind, source, options, expected) in kinds {
         tree.put("proc/self/mountinfo", format!("{MOUNTS}40 1 0:50 / /odd rw - {kind} {source} {options}\n"));
         let page = flat(&tree.ask("/odd").expect_code(0).stdout);
+        assert!(page.starts_with("ANSWER Cannot tell: most settings of /odd could not be read."), "{kind}: {page}");
         assert!(page.contains(expected), "{kind}: {page}");
     }
 }
@@ -122,7 +123,12 @@ fn several_names_are_reported_in_order() {
     let tree = Tree::healthy();
     tree.mechanical();
     let page = tree.ask("nvme0n1 sda /srv").expect_code(0).stdout;
-    let heads: Vec<&str> = page.lines().filter(|line| !line.starts_with(' ')).take(4).collect();
+    let answer = "ANSWER 3 settings of nvme0n1, sda and /srv cost performance: rotational flag (sda, IOPS only), read-ahead \
+                  (nvme0n1 and sda, throughput only).";
+    assert!(flat(&page).starts_with(answer), "{page}");
+    let page = tree.ask("nvme0n1 sda /srv --details").expect_code(0).stdout;
+    let (_, tallies) = page.split_once("\n\n").expect("the answer is a paragraph");
+    let heads: Vec<&str> = tallies.lines().filter(|line| !line.starts_with(' ')).take(4).collect();
     let starts = ["nvme0n1: ", "sda: ", "/srv: ", "this host: "];
     assert!(heads.iter().zip(starts).all(|(head, start)| head.starts_with(start)), "{page}");
     assert_eq!(
