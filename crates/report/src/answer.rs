@@ -120,8 +120,9 @@ mod tests {
         answer.write(&mut sheet);
         let expected = "\
 ANSWER    Buy gp3.
-DO        aws ec2 create-volume --availability-zone ZONE \\
-              --volume-type gp3 --size 24 --iops 12000
+DO        aws ec2 create-volume \\
+              --availability-zone ZONE --volume-type gp3 \\
+              --size 24 --iops 12000
 ";
         assert_eq!(sheet.finish(), expected);
     }

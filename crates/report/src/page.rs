@@ -2,7 +2,7 @@
 
 use crate::answer::AnswerText;
 use crate::escape;
-use crate::sheet::{Sheet, SheetStyle};
+use crate::sheet::{Sheet, SheetStyle, wrap};
 use results::answer::Answer;
 
 /// A result as it is read: the answer, then parts with headings.
@@ -135,30 +135,70 @@ fn text_block(sheet: &mut Sheet, block: &PageBlock) {
     }
 }
 
-/// Maximum width of a column that is not the last one.
-const COLUMN_MAX: usize = 40;
+/// Columns between two cells.
+const GAP: usize = 2;
 
-/// Appends a table whose last column is wrapped.
+/// Appends a table. If it is wider than the sheet, text is wrapped in its column, and the last columns that still do not
+/// fit are below each row.
 fn table(sheet: &mut Sheet, head: &[String], numbers: &[usize], rows: &[Vec<String>]) {
-    let Some((last, others)) = head.split_last() else { return };
-    let width_of = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells.chain(&head[column..=column]).map(|cell| cell.chars().count()).max().unwrap_or(0).min(COLUMN_MAX)
+    let room = sheet.width();
+    let of = |count: usize| column_widths(room, &head[..count], numbers, rows);
+    let fits = |widths: &Vec<usize>| widths.iter().map(|width| width + GAP).sum::<usize>() <= room;
+    let widths = (1..=head.len()).rev().map(of).find(fits).unwrap_or_else(|| of(head.len().min(1)));
+    let below = |cells: &[String]| {
+        let cells = cells.iter().skip(widths.len()).filter(|cell| !cell.is_empty());
+        cells.cloned().collect::<Vec<_>>().join("; ")
     };
-    let widths: Vec<usize> = (0..others.len()).map(width_of).collect();
-    let lead = |cells: &[String]| {
-        let cells = cells.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            if numbers.contains(&column) { format!("{cell:>width$}  ") } else { format!("{cell:<width$}  ") }
-        });
-        format!("  {}", cells.collect::<String>())
-    };
-    let indent = 2 + widths.iter().map(|width| width + 2).sum::<usize>();
-    let room = sheet.width().saturating_sub(indent).max(20);
-    sheet.line(&sheet.faint(&format!("{}{last}", lead(others))));
-    for row in rows {
-        let Some((last, others)) = row.split_last() else { continue };
-        sheet.hung([&lead(others), &" ".repeat(indent)], room, last, None);
+    row_lines(head, &widths, numbers).iter().for_each(|line| sheet.line(&sheet.faint(line)));
+    if widths.len() < head.len() {
+        sheet.aside(2 * GAP, &below(head));
     }
+    for row in rows {
+        row_lines(row, &widths, numbers).iter().for_each(|line| sheet.line(line));
+        let below = below(row);
+        if !below.is_empty() {
+            sheet.aside(2 * GAP, &below);
+        }
+    }
+}
+
+/// Returns a row of a table as lines, with cells wrapped to the widths of their columns.
+fn row_lines(cells: &[String], widths: &[usize], numbers: &[usize]) -> Vec<String> {
+    let wrapped: Vec<Vec<String>> = cells.iter().zip(widths).map(|(cell, width)| wrap(cell, *width)).collect();
+    let count = wrapped.iter().map(Vec::len).max().unwrap_or(0);
+    let line = |index: usize| {
+        let cells = wrapped.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
+            let text = cell.get(index).map_or("", String::as_str);
+            if numbers.contains(&column) { format!("{text:>width$}") } else { format!("{text:<width$}") }
+        });
+        let cells = cells.collect::<Vec<_>>().join(&" ".repeat(GAP));
+        format!("{:GAP$}{}", "", cells.trim_end())
+    };
+    (0..count).map(line).collect()
+}
+
+/// Returns the width of each column: as wide as its cells if all fit. Otherwise the widest are narrowed; names and numbers
+/// stay whole.
+fn column_widths(room: usize, head: &[String], numbers: &[usize], rows: &[Vec<String>]) -> Vec<usize> {
+    let length = |text: &str| text.chars().count();
+    let longest_word = |text: &str| text.split_whitespace().map(length).max().unwrap_or(0);
+    let most = |column: usize, length: &dyn Fn(&str) -> usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| length(cell)).max().unwrap_or(0)
+    };
+    let least: Vec<usize> = (0..head.len())
+        .map(|column| match column == 0 || numbers.contains(&column) {
+            true => most(column, &length).max(longest_word(&head[column])),
+            false => most(column, &longest_word).max(longest_word(&head[column])),
+        })
+        .collect();
+    let mut widths: Vec<usize> =
+        (0..head.len()).map(|column| most(column, &length).max(length(&head[column]))).collect();
+    while widths.iter().map(|width| width + GAP).sum::<usize>() > room {
+        let narrowed = (0..widths.len()).filter(|&column| widths[column] > least[column]);
+        let Some(widest) = narrowed.max_by_key(|&column| widths[column]) else { break };
+        widths[widest] -= 1;
+    }
+    widths
 }
 
 #[cfg(test)]
@@ -176,6 +216,20 @@ mod tests {
             about: "asked".to_owned(),
             parts: vec![PagePart::new("part", "Part", blocks)],
         }
+    }
+
+    #[test]
+    fn wide_tables_wrap_text_and_keep_names_and_numbers() {
+        let row = ["aws/gp3 *", "600 us", "3,000 IOPS and 125 MiB/s"].map(str::to_owned).to_vec();
+        let written = |width: usize| {
+            let mut sheet = Sheet::new(SheetStyle { width, ..SheetStyle::default() }, 0);
+            PageBlock::table(&["volume", "p50", "provisioned"], &[1], vec![row.clone()]).write(&mut sheet);
+            sheet.finish()
+        };
+        let wrapped = "  volume        p50  provisioned\n  aws/gp3 *  600 us  3,000 IOPS\n                     and 125\n                     MiB/s\n";
+        assert_eq!(written(32), wrapped);
+        let below = "  volume        p50\n    provisioned\n  aws/gp3 *  600 us\n    3,000 IOPS and 125\n    MiB/s\n";
+        assert_eq!(written(24), below);
     }
 
     #[test]

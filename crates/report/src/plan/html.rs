@@ -168,7 +168,7 @@ fn assumptions(plan: &PlanResult) -> Vec<String> {
         let cpus = candidate.cpus.map(|cpus| format!("reserve {} vCPUs for I/O", significant(cpus.max(0.1), 2)));
         lines.extend(burst.into_iter().chain(cpus).map(|line| format!("{}: {line}", candidate.listed)));
     }
-    if plan.is_simulated {
+    if plan.is_simulated && !plan.ranking.meeting.is_empty() {
         lines.push(format!("Volumes that meet the need were confirmed by simulation, seed {}.", plan.seed));
     }
     lines

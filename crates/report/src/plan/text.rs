@@ -4,7 +4,8 @@ use results::plan::PlanResult;
 
 use super::{answer, figures, page};
 use crate::answer::AnswerText;
-use crate::sheet::{Sheet, SheetStyle, Tone};
+use crate::page::PageBlock;
+use crate::sheet::{Sheet, SheetStyle, Tone, wrap};
 
 /// Maximum number of volumes that are compared without `--details`.
 const COMPARED: usize = 8;
@@ -14,6 +15,12 @@ pub(crate) fn text(plan: &PlanResult, style: SheetStyle, shows_arithmetic: bool)
     let mut whole = page(plan);
     if style.details || shows_arithmetic {
         whole.parts.retain(|part| shows_arithmetic || part.id != "arithmetic");
+        let blocks = whole.parts.iter_mut().flat_map(|part| &mut part.blocks);
+        for block in blocks {
+            if let PageBlock::Code(lines) = block {
+                *lines = wrapped(lines, style.readable().width.saturating_sub(4));
+            }
+        }
         return whole.text(style);
     }
     let mut sheet = Sheet::new(style.readable(), 0);
@@ -39,4 +46,17 @@ pub(crate) fn text(plan: &PlanResult, style: SheetStyle, shows_arithmetic: bool)
     sheet.paragraph(&line, Some(Tone::Faint));
     sheet.aside(0, figures::NOT_CONSIDERED);
     sheet.finish()
+}
+
+/// Wraps lines that keep their indent, two columns deeper.
+fn wrapped(lines: &str, width: usize) -> String {
+    let of_line = |line: &str| {
+        let indent = line.chars().take_while(|letter| *letter == ' ').count();
+        let parts = wrap(line, width.saturating_sub(indent + 2)).into_iter().enumerate();
+        parts
+            .map(|(index, part)| " ".repeat(indent + 2 * usize::from(index > 0)) + &part)
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    lines.lines().map(of_line).collect::<Vec<_>>().join("\n")
 }

@@ -3,7 +3,7 @@
 use trace::TraceStudy;
 use units::{Bytes, Nanos, count};
 
-use super::{advice, rates, requests, statement, summary, warnings};
+use super::{advice, rates, requests, statement, summary, warnings, window_words};
 use crate::escape::{shell, terminal};
 use crate::words::capitalized;
 use results::answer::{Action, Answer, Outcome};
@@ -13,28 +13,32 @@ const ADVISED: usize = 2;
 
 /// Returns the kind of load, its rates and its peak, with what follows from them.
 pub(crate) fn answer(report: &TraceStudy) -> Answer {
-    let incomplete: Vec<String> =
-        warnings(report).into_iter().filter(|warning| warning.is_incomplete).map(|warning| warning.text).collect();
-    let outcome = if incomplete.is_empty() { Outcome::Neutral } else { Outcome::Unknown };
+    let warnings = warnings(report);
+    let is_incomplete = warnings.iter().any(|warning| warning.is_incomplete);
+    let outcome = if is_incomplete { Outcome::Unknown } else { Outcome::Neutral };
     let peak = peak(report).map_or_else(String::new, |peak| format!(" {peak}"));
-    let verdict = format!("{}. It issues {}.{peak}", capitalized(&summary(report)), rates(report));
+    let total = report.profile.totals.requests.total();
+    let issued = if total > 0 { format!(" It issues {}.", rates(report)) } else { String::new() };
+    let verdict = format!("{}.{issued}{peak}", capitalized(&summary(report)));
     let advised = report.findings.iter().take(ADVISED);
     let mut actions: Vec<Action> =
         advised.map(|finding| Action::from(format!("{} {}", statement(finding), advice(finding)))).collect();
     // A name that has to be quoted is not worth a command.
-    if report.profile.totals.requests.total() > 0 && shell(&report.name) == report.name {
+    if total > 0 && shell(&report.name) == report.name {
         let command = format!("fathom plan --from {}", report.name);
         actions.push(Action { what: "Find a volume for it:".to_owned(), command: Some(command) });
     }
     let info = &report.condition.info;
     let lost = info.lost.filter(|lost| *lost == 0).map_or("", |_| ", none lost");
+    let window = window_words(report).map_or_else(String::new, |window| format!(", {window}"));
     let read = format!(
-        "{}: {}{lost}, format {}",
+        "{}: {}{lost}, format {}{window}",
         terminal(&report.name, false),
-        requests(report.profile.totals.requests.total()),
+        requests(total),
         report.condition.format.name()
     );
-    Answer { outcome, verdict, actions, basis: std::iter::once(read).chain(incomplete).collect() }
+    let warnings = warnings.into_iter().map(|warning| warning.text);
+    Answer { outcome, verdict, actions, basis: std::iter::once(read).chain(warnings).collect() }
 }
 
 /// Returns the demand of the busiest tenth of a second, if it is far above the mean.

@@ -14,7 +14,7 @@ pub(crate) use json::json;
 pub(crate) use meanings::trace_findings_markdown;
 pub(crate) use sentences::figures;
 pub(crate) use sentences::{advice, severity, statement};
-pub(crate) use sentences::{rates, summary};
+pub(crate) use sentences::{rates, summary, window_words};
 pub(crate) use tables::TraceTable;
 pub(crate) use text::markdown;
 pub(crate) use text::{copied, facts, text};

@@ -272,6 +272,14 @@ pub(crate) fn rates(report: &TraceStudy) -> String {
     text
 }
 
+/// Returns the part of the trace that was read, if it is not all of it: `window from 2.00 s to 3.00 s`.
+pub(crate) fn window_words(report: &TraceStudy) -> Option<String> {
+    let window = report.window;
+    let end = Some(window.end_ns).filter(|end| *end < u64::MAX);
+    let end = end.map_or_else(|| "its end".to_owned(), |end| Nanos::new(end).to_string());
+    (window != trace::TraceWindow::ALL).then(|| format!("window from {} to {end}", Nanos::new(window.from_ns)))
+}
+
 /// A figure with its name, which ends with the unit as in JSON.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TraceFigure {

@@ -6,7 +6,7 @@ use units::{Bytes, Nanos, count, grouped, percent, significant};
 
 use super::answer::answer;
 use super::job::job_facts;
-use super::{TraceTable, advice, figures, requests, severity, statement, tables, warnings};
+use super::{TraceTable, advice, figures, requests, severity, statement, tables, warnings, window_words};
 use crate::answer::AnswerText;
 use crate::civil;
 use crate::escape::{markdown as escaped, terminal};
@@ -25,6 +25,11 @@ pub(crate) fn text(report: &TraceStudy, style: SheetStyle) -> String {
     answer(report).write(&mut page.sheet);
     if !style.details {
         tables(report).iter().take(1).for_each(|table| page.table(table));
+        let job = job_facts(report);
+        if !job.is_empty() {
+            page.sheet.gap();
+        }
+        job.iter().for_each(|(label, value)| page.sheet.field(label, value));
         report.copies.iter().for_each(|copy| page.copy(copy));
         page.sheet.gap();
         let findings = match report.findings.len() {
@@ -34,8 +39,11 @@ pub(crate) fn text(report: &TraceStudy, style: SheetStyle) -> String {
         page.sheet.aside(0, &format!("{findings}, arrivals, latencies, working set, processes: --details"));
         return page.sheet.finish();
     }
-    page.sheet.gap();
-    for warning in warnings(report) {
+    let warnings = warnings(report);
+    if !warnings.is_empty() {
+        page.sheet.gap();
+    }
+    for warning in warnings {
         let tone = if warning.is_incomplete { Tone::Bad } else { Tone::Odd };
         page.sheet.led(
             2,
@@ -99,12 +107,7 @@ fn source(report: &TraceStudy) -> String {
     let mut parts = vec![terminal(program, false).chars().take(120).collect::<String>(), format!("format {format}")];
     parts.retain(|part| !part.is_empty());
     parts.extend(info.started_unix_ms.map(|ms| format!("from {} UTC", civil::iso(civil::local(ms, 0)))));
-    let window = report.window;
-    if window != trace::TraceWindow::ALL {
-        let end = Some(window.end_ns).filter(|end| *end < u64::MAX);
-        let end = end.map_or_else(|| "its end".to_owned(), |end| Nanos::new(end).to_string());
-        parts.push(format!("window from {} to {end}", Nanos::new(window.from_ns)));
-    }
+    parts.extend(window_words(report));
     parts.push(requests(report.profile.totals.requests.total()));
     parts.extend(info.lost.map(|lost| format!("{} lost", grouped(lost))));
     parts.join(", ")

@@ -99,7 +99,7 @@ pub(super) fn headroom(plan: &TracePlanResult) -> Option<String> {
     let factor = significant(1.0 + headroom, 3);
     (headroom > 0.0).then(|| {
         let percent = significant(100.0 * headroom, 2);
-        format!("headroom {percent} %: the volume keeps this with the trace replayed {factor} times as fast")
+        format!("headroom {percent}%: the volume keeps this with the trace replayed {factor} times as fast")
     })
 }
 
