@@ -108,6 +108,8 @@ pub(crate) fn sentence(clauses: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use results::answer::{Action, Outcome};
+
     use super::*;
     use crate::sheet::SheetStyle;
 

@@ -71,6 +71,11 @@ fn render(report: &TraceStudy, format: ResultFormat) -> String {
     ResultDocument::Trace(report).render(format, SheetStyle { width: 80, ..SheetStyle::default() })
 }
 
+/// Returns the text with all figures and findings.
+fn detailed(report: &TraceStudy) -> String {
+    ResultDocument::Trace(report).render(ResultFormat::Text, SheetStyle { width: 80, colour: false, details: true })
+}
+
 /// Compares with a file; `FATHOM_WRITE_EXPECTED=1` writes it.
 fn expect(file: &str, found: &str) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(file);
@@ -92,7 +97,8 @@ fn a_database_as_text_markdown_json_and_page() {
         bytes: 9_000_000,
     };
     report.copies.push(copy);
-    expect("trace.txt", &render(&report, ResultFormat::Text));
+    expect("trace.txt", &detailed(&report));
+    expect("trace-answer.txt", &render(&report, ResultFormat::Text));
     expect("trace.md", &render(&report, ResultFormat::Markdown));
     let json = render(&report, ResultFormat::Json);
     let mut document: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -152,7 +158,11 @@ fn a_job_beside_its_trace() {
         &traces::write(&traces::database(2_000, 7), TraceWriterOptions::default()),
     );
     report.job = Some(Box::new(job()));
-    expect("trace-job.txt", &render(&report, ResultFormat::Text));
+    expect("trace-job.txt", &detailed(&report));
+    let short = render(&report, ResultFormat::Text);
+    for part in ["\n  matched      6 of 9 dimensions\n", "\n  not matched  "] {
+        assert!(short.contains(part), "{part}: {short}");
+    }
     let json: serde_json::Value = serde_json::from_str(&render(&report, ResultFormat::Json)).unwrap();
     expect("trace-job.json", &(serde_json::to_string_pretty(&json["job"]).unwrap() + "\n"));
     for format in [ResultFormat::Markdown, ResultFormat::Html] {
@@ -204,8 +214,7 @@ fn every_finding_has_a_sentence_and_is_documented() {
     let mut report = database();
     report.findings = findings();
     report.condition.errors.clear();
-    let style = SheetStyle { details: true, ..SheetStyle::default() };
-    let text = ResultDocument::Trace(&report).render(ResultFormat::Text, style);
+    let text = detailed(&report);
     let start = text.find("\n  advice: Bursts of").unwrap();
     expect("trace-findings.txt", &text[start..]);
     let page = report::findings_markdown();
@@ -226,7 +235,7 @@ fn limits_of_the_figures_are_said() {
     report.condition.info.is_anonymous = true;
     report.profile.totals.incomplete_requests = 5;
     report.window = TraceWindow { from_ns: 1_000_000_000, end_ns: 5_000_000_000 };
-    let text = render(&report, ResultFormat::Text);
+    let text = detailed(&report);
     expect("trace-limits.txt", &text[..text.find("\n  operation").unwrap()]);
     let page = render(&report, ResultFormat::Html);
     assert_eq!(page.matches("Incomplete</span>").count(), 4);

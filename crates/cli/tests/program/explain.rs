@@ -257,7 +257,7 @@ fn fathoms_records_are_explained_in_every_format() {
     let mut command = fathom(["explain", "--volume", HYPERDISK]);
     let outcome = run(command.arg(&record).arg("-o").arg(&page).arg("-o").arg(&data)).expect_clean();
     assert!(outcome.stdout.contains("Set iodepth=212. With 212 in flight:"), "{}", outcome.stdout);
-    assert!(std::fs::read_to_string(page).is_ok_and(|text| text.contains("| advice | `queue_too_shallow` |")));
+    assert!(std::fs::read_to_string(page).is_ok_and(|text| text.contains("| advice | queue_too_shallow |")));
     finding(&findings(&std::fs::read_to_string(data).expect("it was written")), "queue_too_shallow");
 }
 

@@ -17,7 +17,7 @@ fn expectations_that_do_not_hold_exit_with_1() {
     let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);
     let page = gate(&format!("{a} --assert read.iops>=300 --assert read.lat.p99<=1s")).expect_clean().stdout;
     assert!(page.ends_with("all 2 expectations hold\n"), "{page}");
-    assert!(page.contains("✓ read.iops>=300") && page.contains("to spare"), "{page}");
+    assert!(page.contains("✓ read.iops>=300") && page.contains("22.1% headroom"), "{page}");
     let failed = gate(&format!("{a} --assert read.iops>=300 --assert read.lat<=1us")).expect_code(1);
     assert_eq!(failed.stderr, "");
     assert!(failed.stdout.contains("✗ read.lat<=1us"), "{}", failed.stdout);

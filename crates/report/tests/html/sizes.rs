@@ -50,7 +50,9 @@ fn missing_data_are_mentioned_and_not_drawn() {
     let mut imported = job("sums only", 20);
     imported.result.series = Default::default();
     let page = page_of(&[("a", &run(vec![imported]))]);
-    assert!(size_of(&page) > 0 && page.contains("no time series") && page.contains("Percentiles of latency"));
+    assert!(
+        size_of(&page) > 0 && page.contains("totals only, no time series") && page.contains("Percentiles of latency")
+    );
 
     let mut writes = job("writes", 20);
     writes.result.write = std::mem::take(&mut writes.result.read);

@@ -96,7 +96,7 @@ fn sweeps_and_suites_are_read_back() {
         assert_eq!(written(&scratch, &file, "again.json"), scratch.read(&file));
     }
     let all = written(&scratch, "before.json sweep.json suite.json", "all.html");
-    assert!(all.contains("IOPS against depth") && all.contains("Against what was published"), "{all}");
+    assert!(all.contains("IOPS against depth") && all.contains("Against published figures"), "{all}");
 }
 
 #[test]

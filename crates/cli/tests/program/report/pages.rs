@@ -52,7 +52,7 @@ fn page_of(browser: &mut Chromium, name: &str, command: &str, titles: &[&str]) {
     check_page(browser, name, &page, titles);
 }
 
-const OVER_TIME: [&str; 3] = ["Operations a second", "Throughput", "Latency over time"];
+const OVER_TIME: [&str; 3] = ["IOPS", "Throughput", "Latency over time"];
 
 /// Runs on a real file, simulations with burst credits and with several jobs, and overlaid runs.
 #[test]
