@@ -18,7 +18,7 @@ fn a_volume_shows_rule_numbers_source_and_binding_limit() {
     let expected = [
         "min(0.48 × 500 GB, 400) = 240 MB/s",
         "> pd-ssd write throughput, of the machine: 14,648 IOPS",
-        "held by pd-ssd write throughput",
+        "limited by pd-ssd write throughput",
         "about 2019",
         "85.00 USD a month = 0.17 × 500 GB",
         "Not known",

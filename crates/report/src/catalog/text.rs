@@ -132,8 +132,8 @@ impl VolumeText {
         let (Some(iops), Some(deep), Some(single)) = (shown.iops(), &shown.deep, &shown.single) else { return };
         let bytes = shown.load.bytes;
         self.sheet.gap();
-        let held = shown.bound_by().map_or_else(String::new, |cap| format!(", held by {}", cap.name));
-        let when = if held.is_empty() { "With full queue " } else { "In the long run " };
+        let held = shown.bound_by().map_or_else(String::new, |cap| format!(", limited by {}", cap.name));
+        let when = if held.is_empty() { "With a full queue: " } else { "Sustained: " };
         self.sheet.wrapped(when, &format!("{}{held}", rates(iops, bytes)));
         if let Some(secs) = deep.burst_secs() {
             let lasting = if secs.is_finite() { format!(" for {}", time(secs)) } else { String::new() };
