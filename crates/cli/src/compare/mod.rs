@@ -4,7 +4,7 @@ pub(crate) mod sides;
 
 use std::path::PathBuf;
 
-use analyse::compare::{Comparison, ComparisonSettings, Judgement, compare};
+use analyse::compare::{Aspect, Comparison, ComparisonSettings, ConditionMismatch, Judgement, compare};
 use clap::{Args, ValueEnum};
 use report::compare as page;
 use report::html::PageSubject;
@@ -30,7 +30,10 @@ pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
             "nothing to compare: the runs have no operations of the same kind in the same job",
         )));
     }
-    if !options.force {
+    // Two volumes under one load are what comparisons are for; other differences make them meaningless.
+    let of_volume = |mismatch: &ConditionMismatch| mismatch.aspect == Aspect::Volume;
+    let is_of_volumes = comparison.mismatches.iter().filter(|one| one.blocking).all(of_volume);
+    if !options.force && !is_of_volumes {
         check_comparable(&comparison)?;
     }
     let failed = options.fail_on.is_some_and(|fail_on| fails(&comparison, fail_on));

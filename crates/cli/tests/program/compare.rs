@@ -10,10 +10,11 @@ fn compare(text: &str) -> Outcome {
     run(&mut fathom(words(&format!("compare {text}"))))
 }
 
-/// Returns the last paragraph, on one line.
+/// Returns the answer, on one line.
 fn answer(page: &str) -> String {
-    let last = page.trim_end().rsplit("\n\n").next().unwrap_or_default();
-    last.lines().collect::<Vec<_>>().join(" ")
+    let first = page.split("\n\n").next().unwrap_or_default();
+    let words: Vec<&str> = first.trim_start_matches("ANSWER").split_whitespace().collect();
+    words.join(" ")
 }
 
 /// Writes a changed copy of a record.
@@ -29,13 +30,17 @@ fn a_slower_volume_is_worse_and_an_equal_one_the_same() {
     let (a, b) = (simulated(&scratch, "a.json", 10_000, 1, LOAD), simulated(&scratch, "b.json", 10_000, 2, LOAD));
     let slow = simulated(&scratch, "slow.json", 11_000, 3, LOAD);
     let page = compare(&format!("{a} {b}")).expect_clean().stdout;
-    assert!(answer(&page).starts_with("no difference on reads: IOPS the same within 2%"), "{page}");
+    assert!(answer(&page).starts_with("No difference on reads: IOPS the same within 2%"), "{page}");
     for part in ["baseline", "candidate", "reads", "  IOPS", "  latency mean", "  latency p99 ", "same"] {
         assert!(page.contains(part), "`{part}` is missing:\n{page}");
     }
     assert!(!page.contains("bandwidth"), "with one block size, bandwidth repeats IOPS:\n{page}");
-    let page = compare(&format!("{a} {slow} --force")).expect_clean().stdout;
-    assert!(answer(&page).contains("slower on reads (IOPS)"), "{page}");
+    let page = compare(&format!("{a} {slow}")).expect_clean().stdout;
+    assert!(
+        answer(&page).contains("slower than a.json on reads: ")
+            || answer(&page).contains("slower than the baseline on reads: "),
+        "{page}"
+    );
     assert!(page.lines().filter(|line| line.ends_with("worse")).count() >= 4, "{page}");
     let document: Value =
         serde_json::from_str(&compare(&format!("{a} {slow} --force --format json")).expect_clean().stdout).unwrap();
@@ -70,9 +75,9 @@ fn every_format_is_written_by_its_file_extension() {
     let page = compare(&format!("{a} {b} --format md{all}")).expect_clean().stdout;
     let [json, markdown, csv, text] = out.map(|path| std::fs::read_to_string(path).unwrap());
     assert_eq!(page, markdown);
-    assert!(markdown.starts_with("**no difference on reads"), "{markdown}");
+    assert!(markdown.starts_with("**No difference on reads"), "{markdown}");
     let document: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(answer(&text), document["answer"].as_str().unwrap());
+    assert_eq!(answer(&text), document["answer"]["verdict"].as_str().unwrap());
     let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     assert!(lines.len() == 8 && lines.iter().all(|line| line.len() == 11), "seven figures: {csv}");
     assert_eq!(lines[1][..3], ["reads", "read", "iops"]);
@@ -103,7 +108,7 @@ fn runs_of_different_workloads_are_refused_with_every_reason() {
         assert!(refused.stderr.contains(reason), "`{reason}` is missing:\n{}", refused.stderr);
     }
     let page = compare(&format!("{a} {b} --force")).expect_clean().stdout;
-    assert!(page.contains("Not the same: job reads: rw is randread"), "{page}");
+    assert!(page.contains("BASIS     job reads: rw is randread"), "{page}");
 }
 
 #[test]
@@ -118,7 +123,7 @@ fn repeats_are_given_with_commas_or_with_options() {
     let second = compare(&format!("--baseline {a} --candidate {b} --force")).expect_clean().stdout;
     let third = compare(&format!("{b} --baseline {a} --force")).expect_clean().stdout;
     assert_eq!((&first, &first), (&second, &third));
-    assert!(answer(&first).contains("slower on reads"), "{first}");
+    assert!(answer(&first).contains("slower than the baseline on reads"), "{first}");
     assert!(!first.contains("fewer than five"), "{first}");
     let document = compare(&format!("{a} {b} --force --format json")).expect_clean().stdout;
     let document: Value = serde_json::from_str(&document).unwrap();
@@ -224,7 +229,7 @@ fn implausible_records_cause_no_panic_and_no_nan() {
     let second = "--name=reads --rw=randread --iodepth=1 --runtime=1 --time_based";
     let (b, c) = (simulated(&scratch, "b.json", 10_000, 1, second), simulated(&scratch, "c.json", 10_000, 2, second));
     let page = compare(&format!("{b} {c}")).expect_clean().stdout;
-    assert!(answer(&page).starts_with("undecided on reads"), "one second decides nothing: {page}");
+    assert!(answer(&page).starts_with("Cannot tell on reads"), "one second decides nothing: {page}");
 }
 
 #[test]
@@ -255,7 +260,7 @@ fn every_command_reads_all_repeats_of_a_file() {
     assert_eq!(document["candidate"].as_array().map(Vec::len), Some(3), "{document}");
     assert_eq!(document["jobs"][0]["figures"][0]["basis"]["of"], "repeats");
     let gate = format!("gate {new} --baseline {base} --assert read.iops>=95% --assert read.iops>=300");
-    assert!(run(&mut fathom(words(&gate))).expect_clean().stdout.contains("all 2 expectations hold"));
+    assert!(run(&mut fathom(words(&gate))).expect_clean().stdout.contains("all 2 assertions hold"));
     let page = scratch.text("page.html");
     run(&mut fathom(words(&format!("report {base} -o {page}")))).expect_clean();
     let text = std::fs::read_to_string(page).unwrap();

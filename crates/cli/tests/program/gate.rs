@@ -16,13 +16,13 @@ fn expectations_that_do_not_hold_exit_with_1() {
     let scratch = Scratch::new();
     let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);
     let page = gate(&format!("{a} --assert read.iops>=300 --assert read.lat.p99<=1s")).expect_clean().stdout;
-    assert!(page.ends_with("all 2 expectations hold\n"), "{page}");
+    assert!(page.starts_with("ANSWER    Pass: all 2 assertions hold.\n"), "{page}");
     assert!(page.contains("✓ read.iops>=300") && page.contains("22.1% headroom"), "{page}");
     let failed = gate(&format!("{a} --assert read.iops>=300 --assert read.lat<=1us")).expect_code(1);
     assert_eq!(failed.stderr, "");
     assert!(failed.stdout.contains("✗ read.lat<=1us"), "{}", failed.stdout);
-    let last = failed.stdout.lines().last().unwrap();
-    assert!(last.starts_with("read.lat<=1us does not hold: it is "), "{}", failed.stdout);
+    let answer = "ANSWER    Fail: 1 of 2 assertions, read.lat<=1us: it is ";
+    assert!(failed.stdout.starts_with(answer), "{}", failed.stdout);
     let unknown = gate(&format!("{a} --assert write.iops<=1 --assert job(x).read.iops>0")).expect_code(1).stdout;
     assert!(unknown.contains("the run does not have this figure") && unknown.contains("no job `x`"), "{unknown}");
     let findings = gate(&format!("{a} --assert findings.warnings==0 --assert findings.short_run<1")).expect_clean();
@@ -47,7 +47,7 @@ fn expectations_of_files_and_of_the_command_line_are_combined() {
     let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);
     let file = scratch.write("limits.txt", "read.iops>=1 # at least\n");
     let page = gate(&format!("{a} --assert read.iops>=300 --assert-file {file}")).expect_clean().stdout;
-    assert!(page.ends_with("all 2 expectations hold\n"), "{page}");
+    assert!(page.starts_with("ANSWER    Pass: all 2 assertions hold.\n"), "{page}");
     gate(&format!("{a} --assert read.iops<=1")).expect_code(1);
 }
 
@@ -75,7 +75,7 @@ fn a_baseline_of_another_workload_is_refused() {
     let refused = gate(&format!("{a} --baseline {b} --assert read.iops>=95%")).expect_code(2);
     assert!(refused.stderr.contains("iodepth is 64 in the baseline and 4 in the candidate"), "{}", refused.stderr);
     let anyway = gate(&format!("{a} --baseline {b} --assert read.iops>=1% --force")).expect_clean().stdout;
-    assert!(anyway.contains("Not the same:"), "{anyway}");
+    assert!(anyway.contains("BASIS     not the same: "), "{anyway}");
     gate(&format!("{a} --baseline {b} --assert read.iops>=1")).expect_clean();
     let none = gate(&format!("{a} --assert read.iops>=95%")).expect_code(2);
     assert!(none.stderr.contains("--baseline RUN") && none.stderr.contains("read.iops>=95%"), "{}", none.stderr);
@@ -134,7 +134,7 @@ fn a_thousand_expectations_are_checked() {
     (1..=1000).for_each(|n| writeln!(text, "read.lat<={n}s").unwrap());
     let file = scratch.write("many.txt", &text);
     let page = gate(&format!("{a} --assert-file {file}")).expect_clean().stdout;
-    assert!(page.ends_with("all 1000 expectations hold\n"), "{}", &page[page.len() - 200..]);
+    assert!(page.starts_with("ANSWER    Pass: all 1000 assertions hold.\n"), "{}", &page[..200]);
 }
 
 #[test]
@@ -146,7 +146,10 @@ fn untrustworthy_figures_exit_with_4_unless_findings_are_expected() {
     record["jobs"][0]["result"]["first_error"] = 5.into();
     let failed = scratch.write("errors.json", record.to_string());
     let page = gate(&format!("{failed} --assert read.iops>=1")).expect_code(4).stdout;
-    assert!(page.contains("Not to be trusted:"), "{page}");
+    assert!(
+        page.starts_with("ANSWER    Cannot tell: read.iops>=1 holds, but the figures are not to be trusted: "),
+        "{page}"
+    );
     gate(&format!("{failed} --assert read.iops>=1 --assert findings.warnings<=1")).expect_clean();
     gate(&format!("{failed} --assert read.iops>=1T")).expect_code(2);
     gate(&format!("{failed} --assert read.iops>=1G")).expect_code(1);
@@ -185,7 +188,7 @@ fn junit_and_markdown_are_valid() {
         ]
     );
     let markdown = std::fs::read_to_string(markdown).unwrap();
-    assert!(markdown.starts_with("### ❌ 2 of 3 expectations do not hold"), "{markdown}");
+    assert!(markdown.starts_with("### ❌ Fail: 2 of 3 assertions"), "{markdown}");
     assert_eq!(markdown.lines().filter(|line| line.starts_with("| ✅") || line.starts_with("| ❌")).count(), 3);
     let document: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
     assert_eq!((&document["passed"], document["checks"][0]["outcome"].as_str()), (&Value::from(false), Some("passed")));

@@ -151,7 +151,10 @@ fn verdict(checks: &[GateCheck], distrust: &[String]) -> String {
     };
     match distrust {
         [] => first + ".",
-        [reason, ..] => format!("{first}. Do not trust the figures: {reason}"),
+        [reason, ..] => {
+            let first = first.replacen("Pass: ", "Cannot tell: ", 1);
+            format!("{first}, but the figures are not to be trusted: {reason}")
+        }
     }
 }
 

@@ -139,7 +139,7 @@ fn results_of_the_manifest_with_a_volume_are_readable() {
     run_saved(fathom(&words).env_remove("FATHOM_NO_RECORD").env("FATHOM_HOME", &home)).expect_one_of(&[0, 4]);
     let record = scratch.text("results/run.json");
     let gated = run(&mut fathom(["gate", &record, "--assert", "job(reads).read.iops>=1", "--assert", "write.iops>=1"]));
-    assert!(gated.expect_one_of(&[0, 4]).stdout.contains("all 2 expectations hold"));
+    assert!(gated.expect_one_of(&[0, 4]).stdout.contains("all 2 assertions hold"));
     for name in ["results/run.md", "results/run.html"] {
         let text = scratch.read(name);
         assert!(text.contains("writes") && text.contains("reads"), "{name}");

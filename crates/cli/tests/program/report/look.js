@@ -39,5 +39,5 @@
     let behind = text; while (behind && getComputedStyle(behind).backgroundColor === 'rgba(0, 0, 0, 0)') behind = behind.parentElement;
     if (behind && contrast(getComputedStyle(text).color, getComputedStyle(behind).backgroundColor) < 4.5) { say('text has too little contrast', text); break; }
   }
-  return { complaints, figures: figures.length, titles: figures.map(figure => figure.querySelector('h4').textContent), dark: luminance(getComputedStyle(document.body).backgroundColor) < 0.2, lang: document.documentElement.lang };
+  return { complaints, figures: figures.length, titles: figures.map(figure => figure.querySelector('h3,h4').textContent), dark: luminance(getComputedStyle(document.body).backgroundColor) < 0.2, lang: document.documentElement.lang };
 })()
