@@ -2,7 +2,7 @@
 
 use analyse::{
     Code, Database, EvidenceSource, Expectation, ExpectedPoint, Explanation, Finding, KnownFigure, Observation,
-    Quantity, averaged, explain_figures, explain_job, explain_observation, explain_together, has_others,
+    Quantity, VolumeChange, averaged, explain_figures, explain_job, explain_observation, explain_together, has_others,
 };
 use record::{Claim, CounterFormat, Input, Iostat, IostatKind, JobResult, Run, StackedDisk};
 use results::explain::Explained;
@@ -85,7 +85,10 @@ impl Explainer<'_> {
     fn input(&self, name: &str, input: &Input) -> Explained {
         match input {
             Input::Run(run) => self.of(name.to_owned(), "run", self.run(run)),
-            Input::Iostat(iostat) => self.of(name.to_owned(), iostat.format.name(), self.iostat(iostat)),
+            Input::Iostat(iostat) => {
+                let explained = self.of(name.to_owned(), iostat.format.name(), self.iostat(iostat));
+                Explained { idle: iostat.idle(), ..explained }
+            }
         }
     }
 
@@ -95,6 +98,7 @@ impl Explainer<'_> {
             kind,
             expected: self.words.expected.as_ref().map(|volume| volume.words().to_owned()),
             explanations,
+            idle: Vec::new(),
         }
     }
 
@@ -135,7 +139,9 @@ impl Explainer<'_> {
         let together = Observation::of(run, &run.together(members)).completed_by(&self.claims);
         let at = |in_flight: f64| self.at(&together, in_flight);
         let subject = format!("{} jobs together", members.len());
-        let whole = explain_together(&subject, &together, &volume.of(&together, &at), &mut jobs);
+        let expectation = volume.of(&together, &at);
+        let mut whole = explain_together(&subject, &together, &expectation, &mut jobs);
+        whole.change = self.change(&whole, &together, &expectation);
         std::iter::once(whole).chain(jobs).collect()
     }
 
@@ -190,14 +196,23 @@ impl Explainer<'_> {
         let Some(volume) = &self.words.expected else { return explain(None) };
         let expectation = volume.of(seen, &at);
         let mut explanation = explain(Some(&expectation));
-        let is_bought = |finding: &Finding| matches!(finding.code, Code::ProvisionedTooLow | Code::SizeTooSmall);
-        if let Some(larger) = expectation.larger.filter(|_| explanation.findings.iter().any(is_bought)) {
-            explanation.change = volume.change(&larger.figure, seen, self.runner, self.control);
-        }
+        explanation.change = self.change(&explanation, seen, &expectation);
         if explanation.findings.iter().any(|finding| finding.code == Code::BelowExpectation) {
             explanation.notes.extend(machine_asked(&volume.machines_at(seen)));
         }
         explanation
+    }
+
+    /// Returns the change of the volume that lifts its limit, if what was bought is the limit.
+    fn change(
+        &self,
+        explanation: &Explanation,
+        seen: &Observation,
+        expectation: &Expectation<'_>,
+    ) -> Option<VolumeChange> {
+        let is_bought = |finding: &Finding| matches!(finding.code, Code::ProvisionedTooLow | Code::SizeTooSmall);
+        let larger = expectation.larger.filter(|_| explanation.findings.iter().any(is_bought))?;
+        self.words.expected.as_ref()?.change(&larger.figure, seen, self.runner, self.control)
     }
 
     fn at(&self, seen: &Observation, in_flight: f64) -> Option<ExpectedPoint> {

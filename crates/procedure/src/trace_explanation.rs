@@ -14,7 +14,13 @@ pub fn explain_trace(name: &str, read: &ReadTrace) -> Explained {
     explanation.notes.extend(loads(read));
     explanation.notes.extend(read.notes.iter().cloned());
     explanation.notes.push(format!("`fathom trace {name}` describes the load, `--volume VOLUME` replays it"));
-    Explained { input: name.to_owned(), kind: "trace", expected: None, explanations: vec![explanation] }
+    Explained {
+        input: name.to_owned(),
+        kind: "trace",
+        expected: None,
+        explanations: vec![explanation],
+        idle: Vec::new(),
+    }
 }
 
 /// Returns the reads and writes of a trace as an observation: their rate from the first to the last issue.

@@ -75,7 +75,7 @@ impl ExplainPage {
                 self.sheet.wrapped(FIGURES, &glance);
             }
         }
-        self.others(&others);
+        self.others(&others, &one.idle);
         if !self.sheet.shows_details() {
             let count: usize = explained.iter().map(|explanation| explanation.findings.len()).sum();
             let findings = match count {
@@ -88,7 +88,7 @@ impl ExplainPage {
     }
 
     /// Appends the devices that are not explained: busy ones with their figures, idle ones by name.
-    fn others(&mut self, others: &[&Explanation]) {
+    fn others(&mut self, others: &[&Explanation], idle_names: &[String]) {
         let busy_share = |one: &Explanation| {
             one.figures.iter().find(|figure| figure.quantity == Quantity::BusyShare).map_or(0.0, |figure| figure.value)
         };
@@ -97,7 +97,8 @@ impl ExplainPage {
         for one in &busy {
             self.sheet.wrapped(FIGURES, &format!("{}: {}", one.subject, at_a_glance(one)));
         }
-        let names: Vec<&str> = idle.iter().map(|one| one.subject.as_str()).collect();
+        let nearly_idle = idle.iter().map(|one| one.subject.as_str());
+        let names: Vec<&str> = nearly_idle.chain(idle_names.iter().map(String::as_str)).collect();
         match names.len() {
             0 => {}
             1 => self.sheet.wrapped(FIGURES, &format!("Idle: {}.", names[0])),

@@ -16,4 +16,7 @@ pub struct Explained {
     /// One explanation per job or device; `report` serializes them with their sentences.
     #[serde(skip)]
     pub explanations: Vec<Explanation>,
+    /// Devices without a request.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub idle: Vec<String>,
 }

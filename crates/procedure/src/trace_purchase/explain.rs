@@ -38,6 +38,7 @@ impl PreparedTrace {
             kind: "trace",
             expected: Some(volume.to_owned()),
             explanations: vec![explanation],
+            idle: Vec::new(),
         })
     }
 }

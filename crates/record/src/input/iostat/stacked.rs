@@ -19,6 +19,19 @@ impl Iostat {
         disks_among(&self.active(), |name| self.load(name))
     }
 
+    /// Returns the names of devices without a request.
+    #[must_use]
+    pub fn idle(&self) -> Vec<String> {
+        let active = self.active();
+        let mut idle: Vec<String> = Vec::new();
+        for device in self.reports.iter().flat_map(|report| &report.devices) {
+            if !active.contains(&device.name) && !idle.contains(&device.name) {
+                idle.push(device.name.clone());
+            }
+        }
+        idle
+    }
+
     /// Returns how busy a device was, by the time in which it was busy, if that is known, and then by its operations: both
     /// summed over the reports of intervals or, without any, of the average since boot.
     fn load(&self, name: &str) -> [f64; 2] {
