@@ -214,7 +214,7 @@ fn messages_are_printed_after_the_screen() {
     assert!(!terminal.text()[drawn..].contains("operations in"), "messages are written over the screen");
     terminal.press("q");
     let left = terminal.wait_for(drawn, LEAVE);
-    terminal.wait_for(left, "fathom 0.");
+    terminal.wait_for(left, "ANSWER");
     assert_eq!(terminal.end().0, "130");
 }
 

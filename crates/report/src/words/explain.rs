@@ -215,14 +215,19 @@ pub(crate) fn added(price: &PriceDifference) -> String {
 
 /// Returns the remedy of a finding as an action.
 pub(super) fn action(finding: &Finding, context: SentenceContext<'_>) -> Action {
-    let latency = finding.counterfactual.map(|point| time(point.latency_ns));
-    match (&finding.remedy, latency) {
-        (Some(Remedy::FewerInFlight { in_flight }), Some(latency)) => Action::from(format!(
-            "Keep {} requests in flight: the same IOPS at {latency} (fewer connections or jobs at a time, smaller batches).",
+    // A queue of random service times gives slightly less than the limit at the knee.
+    let is_same = |iops: f64| finding.value(Quantity::Iops).is_some_and(|now| iops > 0.98 * now);
+    let then = finding.counterfactual.map(|point| match is_same(point.iops) {
+        true => format!("the same IOPS at {}", time(point.latency_ns)),
+        false => format!("{} IOPS at {}", count(point.iops), time(point.latency_ns)),
+    });
+    match (&finding.remedy, then) {
+        (Some(Remedy::FewerInFlight { in_flight }), Some(then)) => Action::from(format!(
+            "Keep {} requests in flight: {then} (fewer connections or jobs at a time, smaller batches).",
             whole_number(*in_flight as f64)
         )),
-        (Some(Remedy::LowerDepth { iodepth, .. }), Some(latency)) => {
-            Action::from(format!("Set iodepth={iodepth}: the same IOPS at {latency}."))
+        (Some(Remedy::LowerDepth { iodepth, .. }), Some(then)) => {
+            Action::from(format!("Set iodepth={iodepth}: {then}."))
         }
         _ => {
             let words = parts(finding, context);

@@ -407,10 +407,12 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
         Remedy::RunLonger { runtime_s } => format!("Set runtime={runtime_s}s with time_based."),
         Remedy::Ramp { ramp_s } => format!("Leave it out with ramp_time={ramp_s}s."),
         Remedy::LowerDepth { iodepth, total } => {
-            format!("Set iodepth={iodepth} ({total} in flight over all workers): the same IOPS at lower latency.")
+            format!(
+                "Set iodepth={iodepth} ({total} in flight over all workers): nearly the same IOPS at lower latency."
+            )
         }
         Remedy::FewerWorkers { numjobs } => {
-            format!("Set numjobs={numjobs} with iodepth=1: the same IOPS at lower latency.")
+            format!("Set numjobs={numjobs} with iodepth=1: nearly the same IOPS at lower latency.")
         }
         Remedy::BlockSize { bytes } => format!("Set bs={bytes}."),
         Remedy::LargerRequests { bytes } => format!(
@@ -434,7 +436,7 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
             format!("Provision more throughput, up to {most} at this size.")
         }
         Remedy::FewerInFlight { in_flight } => format!(
-            "Keep {in_flight} requests in flight: the same IOPS at lower latency (fewer connections or jobs at a time, \
+            "Keep {in_flight} requests in flight: nearly the same IOPS at lower latency (fewer connections or jobs at a time, \
              smaller batches)."
         ),
         Remedy::MoreInFlight { in_flight, reads, database } => databases::more_in_flight(in_flight, reads, database),
