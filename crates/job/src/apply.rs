@@ -20,7 +20,7 @@ pub(crate) fn apply(draft: &mut JobDraft, spec: &OptionSpec, value: Option<&str>
     let counts =
         matches!(spec.kind, OptionKind::Int(..) | OptionKind::Long(_) | OptionKind::Seconds | OptionKind::Micros);
     if counts && text.ends_with('z') {
-        findings.fault(0..text.len(), ProblemCode::Zones, format!("`{}` cannot be counted in zones", spec.name));
+        findings.fault(0..text.len(), ProblemCode::Zones, format!("`{}` cannot be given in zones", spec.name));
         return;
     }
     match (spec.kind, spec.setter) {
@@ -175,7 +175,7 @@ fn each<T>(elements: Vec<T>, findings: &mut Findings, mut set: impl FnMut(T, &mu
     if any {
         for item in &mut refused {
             item.weight = ProblemWeight::Quirk;
-            item.note("fio skips it because another element of the list is readable");
+            item.note("fio skips it because another element of the list is valid");
         }
     }
     findings.items.extend(refused);
@@ -232,18 +232,18 @@ fn size(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Find
 fn check_size(spec: &OptionSpec, text: &str, value: i64, findings: &mut Findings) -> Option<()> {
     if value < -101 && spec.name == "io_size" {
         findings
-            .fault(0..text.len(), ProblemCode::Percent, "`io_size` cannot be more than 100 %")
+            .fault(0..text.len(), ProblemCode::Percent, "`io_size` cannot exceed 100%")
             .help("use `loops` or bytes");
         return None;
     }
     if !text.contains('%') && text.starts_with('-') {
         findings
             .quirk(0..text.len(), ProblemCode::OutOfRange, format!("`{text}` is negative"))
-            .note("fio reads the sign as a separator, and the number after it")
+            .note("fio reads the sign as a separator, followed by the number")
             .help(format!("write `{}`", &text[1..]));
     } else if value < -101 {
         findings
-            .quirk(0..text.len(), ProblemCode::Percent, format!("`{text}` is more than 100 %"))
+            .quirk(0..text.len(), ProblemCode::Percent, format!("`{text}` exceeds 100%"))
             .note("fio stops at the end of a device, but grows a file until the disk is full")
             .help(format!("write `{}=100%`", spec.name));
     }
@@ -296,7 +296,7 @@ fn one_word(
     if let Some(argument) = argument.filter(|_| !takes_argument) {
         let start = text.len() - argument.len();
         findings
-            .quirk(start - 1..text.len(), ProblemCode::UnusedArgument, format!("nothing may follow `{word}`"))
+            .quirk(start - 1..text.len(), ProblemCode::UnusedArgument, format!("unexpected text after `{word}`"))
             .note(format!("fio drops `{}`", &text[start - 1..]))
             .help(format!("write `{}={word}`", spec.name));
     }

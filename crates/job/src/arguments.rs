@@ -128,7 +128,7 @@ impl ArgumentReader<'_> {
             [(self.options, limits::OPTIONS_MAX, "options"), (self.out.jobs.jobs.len(), limits::SECTIONS_MAX, "jobs")];
         if let Some((_, most, what)) = amounts.into_iter().find(|(amount, most, _)| amount > most) {
             let diagnostic = Problem::error(ProblemCode::TooManyOptions, format!("more than {most} {what}"));
-            self.out.diagnostics.push(diagnostic.at(place.clone()).help("divide the jobs into several runs"));
+            self.out.diagnostics.push(diagnostic.at(place.clone()).help("split the jobs into several runs"));
             return true;
         }
         self.out.diagnostics.len() >= limits::PROBLEMS_MAX
@@ -215,7 +215,7 @@ impl ArgumentReader<'_> {
     }
 
     fn unknown(&self, key: &str, candidates: &[String]) -> Problem {
-        let diagnostic = Problem::error(ProblemCode::UnknownOption, format!("there is no option `--{key}`"));
+        let diagnostic = Problem::error(ProblemCode::UnknownOption, format!("unknown option `--{key}`"));
         if let Some(spec) = table::find_all(key).first() {
             return diagnostic
                 .note(format!(
@@ -226,7 +226,7 @@ impl ArgumentReader<'_> {
                 .help(format!("write `--ioengine={}` before it", spec.engines[0]));
         }
         if key == HOSTS && !self.with_host {
-            return diagnostic.note("only simulations have hosts; this command runs one process").help(
+            return diagnostic.note("only simulations accept `--hosts`; this command runs one process").help(
                 "simulate hosts with `fathom sim --hosts N`, or run on real ones with `mpirun -n N fathom-fleet run`",
             );
         }

@@ -11,9 +11,9 @@ pub fn options_markdown() -> String {
     let of = |status: Status| OPTIONS.iter().filter(|spec| spec.status == status).count();
     let (supported, own) = (of(Status::Supported), of(Status::OfFathom));
     let mut text = format!(
-        "# Job options\n\nGenerated from the option table; do not edit. Fathom knows the name of every option of fio ({}), \
-         and {supported} of them work. An option that is not supported yet is an error at its place, unless it asks for \
-         what happens anyway. {own} options are Fathom's own.\n",
+        "# Job options\n\nGenerated from the option table; do not edit. Fathom recognizes all {} options of fio and \
+         supports {supported} of them. An unsupported option is an error, unless its value is the default. {own} \
+         more options exist only in Fathom.\n",
         OPTIONS.len() - own,
     );
     for (title, specs) in chapters() {
@@ -52,7 +52,7 @@ pub fn value(kind: OptionKind) -> String {
         OptionKind::Seconds => "time, seconds unless a unit is given".to_owned(),
         OptionKind::Micros => "time, microseconds unless a unit is given".to_owned(),
         OptionKind::Bool => "0 or 1".to_owned(),
-        OptionKind::Flag => "flag: nothing, 0 or 1".to_owned(),
+        OptionKind::Flag => "flag: no value, 0 or 1".to_owned(),
         OptionKind::Word(words) => words.join(", "),
         OptionKind::Ranges => "range".to_owned(),
         OptionKind::Floats(f64::MIN, _) => "numbers separated by `:`".to_owned(),
@@ -63,10 +63,10 @@ pub fn value(kind: OptionKind) -> String {
 fn status(status: Status) -> String {
     match status {
         Status::Supported => "works".to_owned(),
-        Status::OfFathom => "works; unknown to fio and `fathom fio`".to_owned(),
+        Status::OfFathom => "works; rejected by fio and `fathom fio`".to_owned(),
         Status::Accepted(reason) => format!("no effect: {reason}"),
         Status::NotYet => "not supported yet".to_owned(),
-        Status::Profile => "only for profiles of fio; no meaning in a job".to_owned(),
+        Status::Profile => "only for fio's profiles; no effect in a job".to_owned(),
         Status::Deprecated => "deprecated in fio; no effect".to_owned(),
         Status::Removed => "removed from fio; an error".to_owned(),
     }

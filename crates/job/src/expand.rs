@@ -67,7 +67,7 @@ pub(crate) fn keywords(value: &str, source: &dyn HostSource) -> Result<String, P
         return Ok(replaced);
     }
     calculate(&replaced).map(|n| n.to_string()).ok_or_else(|| {
-        Problem::error(ProblemCode::Calculation, format!("`{replaced}` cannot be calculated"))
+        Problem::error(ProblemCode::Calculation, format!("`{replaced}` cannot be evaluated"))
             .help("use whole numbers, + - * / and brackets, without units")
     })
 }

@@ -45,8 +45,8 @@ impl FileReader<'_> {
         self.spent.bytes += bytes.len();
         if self.spent.bytes > limits::TEXT_BYTES_MAX {
             let place = Place { source, line: 1, column: 1, length: 0, text: Arc::from("") };
-            let message = format!("more than {} of job text", Bytes::new(limits::TEXT_BYTES_MAX as u64));
-            let help = "give a job file; divide a long one into several runs";
+            let message = format!("job text exceeds {}", Bytes::new(limits::TEXT_BYTES_MAX as u64));
+            let help = "name a job file; split a long one into several runs";
             return self.exceed(ProblemCode::TooMuchText, message, place, help);
         }
         for (index, bytes) in bytes.split(|byte| *byte == b'\n').enumerate() {
@@ -93,7 +93,7 @@ impl FileReader<'_> {
             self.diagnostics.push(
                 Problem::error(ProblemCode::Encoding, "the line is not plain UTF-8 text")
                     .at(line.place.clone())
-                    .help("write the job file in UTF-8; a file whose name is not UTF-8 needs a link with another name"),
+                    .help("save the job file as UTF-8; link to files with other names under a UTF-8 name"),
             );
         }
         good || (strict && is_text(counts))
@@ -116,15 +116,15 @@ impl FileReader<'_> {
                     ProblemCode::TooManyOptions,
                     message,
                     line.place_of(body),
-                    "divide the jobs into several runs",
+                    "split the jobs into several runs",
                 );
             }
             let option = self.option(line, body);
             job.options.push(option);
         } else {
-            let diagnostic = Problem::error(ProblemCode::Section, format!("`{body}` precedes every section"));
+            let diagnostic = Problem::error(ProblemCode::Section, format!("`{body}` precedes the first section"));
             self.diagnostics
-                .push(diagnostic.at(line.place_of(body)).help("begin with `[global]` or the name of a job, `[name]`"));
+                .push(diagnostic.at(line.place_of(body)).help("start with `[global]` or the name of a job, `[name]`"));
         }
     }
 
@@ -136,28 +136,23 @@ impl FileReader<'_> {
         let place = line.place_of(line.body());
         if depth > 0 {
             self.diagnostics.push(
-                Problem::error(ProblemCode::Include, "an included file must not have sections")
+                Problem::error(ProblemCode::Include, "an included file must not contain sections")
                     .at(place.clone())
-                    .help("give the file to the command as a job file of its own"),
+                    .help("pass the file to the command as a separate job file"),
             );
         }
         if !rest.ends_with(']') || title.contains(']') {
             self.strict(
-                Problem::error(ProblemCode::Section, "nothing may follow the title of a section on its line")
+                Problem::error(ProblemCode::Section, "unexpected text after the section title")
                     .at(place.clone())
                     .note(format!("fio names the job `{title}`"))
-                    .help("write `[name]` alone on the line"),
+                    .help("write `[name]` on its own line"),
             );
         }
         self.spent.sections += 1;
         if self.spent.sections > limits::SECTIONS_MAX {
             let message = format!("more than {} sections", limits::SECTIONS_MAX);
-            return self.exceed(
-                ProblemCode::TooManyJobs,
-                message,
-                place,
-                "write `numjobs=` for workers that do the same",
-            );
+            return self.exceed(ProblemCode::TooManyJobs, message, place, "use `numjobs=` for identical workers");
         }
         let global = title.starts_with("global");
         file.jobs.push(RawJob { title, place, options: Vec::new(), global, ordered: false });
@@ -181,7 +176,7 @@ impl FileReader<'_> {
             return self.exceed(ProblemCode::Include, "includes are nested too deep".to_owned(), place, help);
         }
         if self.spent.includes > limits::INCLUDES_MAX {
-            let message = format!("more than {} files are included", limits::INCLUDES_MAX);
+            let message = format!("more than {} included files", limits::INCLUDES_MAX);
             return self.exceed(ProblemCode::Include, message, place, help);
         }
         match self.open_include(path, &line.place.source) {

@@ -15,9 +15,9 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     });
     unreachable.map(|(option, ..)| {
         context
-            .error(ProblemCode::ConflictingOptions, option, &format!("{option}: the rate is limited to less than this"))
+            .error(ProblemCode::ConflictingOptions, option, &format!("{option}: the minimum exceeds the rate limit"))
             .note("fio refuses the job")
-            .help(format!("write a smaller `{option}`, or a larger rate"))
+            .help(format!("lower `{option}`, or raise the rate"))
     })
 }
 
@@ -41,6 +41,6 @@ pub(crate) fn check_wait(job: &Job, before: &[Job], context: &StrictContext<'_>)
         0 => format!("there is no job `{name}` before this one"),
         count => format!("there are {count} jobs `{name}` before this one"),
     };
-    let help = "name one job before it, each with a name of its own";
+    let help = "name exactly one earlier job, with a unique name";
     Some(context.error(ProblemCode::WaitFor, "wait_for", &format!("wait_for: {message}")).help(help))
 }

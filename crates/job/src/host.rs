@@ -170,21 +170,21 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
         h.eta_newline = time(text, findings);
     }),
     value("eta-interval", "TIME", "Interval between ETA updates.", eta_interval),
-    flag("parse-only", "Parse the jobs, and run nothing.", |h, _, _| h.parse_only = true),
+    flag("parse-only", "Parse the jobs without running them.", |h, _, _| h.parse_only = true),
     flag("showcmd", "Print job files as command lines.", |h, _, _| h.showcmd = true),
     flag("readonly", "Refuse jobs that write.", |h, _, _| h.readonly = true),
     value("section", "NAME", "Run only this section (repeatable).", |h, text, _| h.sections.push(text.to_owned())),
     value("aux-path", "DIR", "Directory for files that a run creates.", |h, text, _| {
         h.aux_path = Some(text.to_owned());
     }),
-    optional("cmdhelp", "OPTION", "Describe a job option, or all.", |h, text, _| {
+    optional("cmdhelp", "OPTION", "Describe one job option, or all.", |h, text, _| {
         h.cmdhelp = Some(if text.is_empty() { "all" } else { text }.to_owned());
     }),
     optional("enghelp", "ENGINE", "Describe an engine, or engine,option.", |h, text, _| {
         h.enghelp = Some(text.to_owned());
     }),
     flag("warnings-fatal", "Treat warnings as errors.", |h, _, _| h.warnings_fatal = true),
-    value("idle-prof", "MODE", "Report how idle the processors are: system, percpu, calibrate.", idle_prof),
+    value("idle-prof", "MODE", "Report CPU idleness: system, percpu, calibrate.", idle_prof),
     flag("version", "Print the version.", |h, _, _| h.version = true),
     flag("help", "Print this help.", |h, _, _| h.help = true),
     idle("max-jobs", "N", "No effect: there is no limit.", Arity::Required),
@@ -192,7 +192,7 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
     value(
         "debug",
         "LIST",
-        "Print what happens: process, file, io, verify, parse, rate, all; job:N for one.",
+        "Print debug messages: process, file, io, verify, parse, rate, all; job:N for one job.",
         |h, text, _| {
             debug::read(&mut h.debug, text);
         },
@@ -201,7 +201,7 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
         h.profile = Some(text.to_owned());
     }),
     later("latency-log", Arity::Required),
-    flag("merge-blktrace-only", "Write merged traces, and run nothing.", |h, _, _| h.merge_blktrace_only = true),
+    flag("merge-blktrace-only", "Write merged traces without running jobs.", |h, _, _| h.merge_blktrace_only = true),
     later("cpuclock-test", Arity::None),
     later("crctest", Arity::Optional),
     later("server", Arity::Optional),
@@ -242,7 +242,7 @@ fn terse_version(host: &mut HostOptions, text: &str, findings: &mut Findings) {
         Ok(version @ 2..=5) => host.terse_version = version,
         _ => {
             findings
-                .fault(0..text.len(), ProblemCode::UnknownValue, format!("there is no terse version `{text}`"))
+                .fault(0..text.len(), ProblemCode::UnknownValue, format!("unknown terse version `{text}`"))
                 .help("from 2 to 5");
         }
     }
@@ -278,7 +278,7 @@ fn idle_prof(host: &mut HostOptions, text: &str, findings: &mut Findings) {
         "percpu" => Some(IdleProfile::Processors),
         _ => {
             findings
-                .fault(0..text.len(), ProblemCode::UnknownValue, format!("`{text}` is not a value of this option"))
+                .fault(0..text.len(), ProblemCode::UnknownValue, format!("`{text}` is not a valid value"))
                 .help("one of system, percpu, calibrate");
             None
         }

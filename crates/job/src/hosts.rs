@@ -83,8 +83,7 @@ fn parse_for(arguments: JobArguments<'_>, rank: u32, ranks: u32) -> (Parsed<Plan
 
 /// Reports work that is to be divided although no hosts are simulated.
 fn undivided() -> Problem {
-    Problem::error(ProblemCode::Hosts, "--split needs simulated hosts")
-        .help("write `--hosts N` or `--vary hosts=RANGE`, too")
+    Problem::error(ProblemCode::Hosts, "--split needs simulated hosts").help("add `--hosts N` or `--vary hosts=RANGE`")
 }
 
 /// Reports jobs of all hosts with more options than one command may have.
@@ -93,7 +92,7 @@ fn too_many(plan: &Plan) -> Option<Problem> {
     (options > INHERITED_MAX).then(|| {
         let message = format!("the jobs of all hosts have more than {INHERITED_MAX} options");
         Problem::error(ProblemCode::TooManyOptions, message)
-            .help("take fewer hosts, or jobs without ${RANK} and ${HOST}, which all hosts share")
+            .help("simulate fewer hosts, or share the jobs among hosts by leaving ${RANK} and ${HOST} out")
     })
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
         Some(context.error(ProblemCode::Network, name, message).note("fio refuses the job").help(help))
     };
     if job.pattern.random {
-        return problem("rw", "a connection has no random offsets", "write `rw=read` or `rw=write`");
+        return problem("rw", "a connection does not support random offsets", "write `rw=read` or `rw=write`");
     }
     if direction.trims() {
         return problem("rw", "a connection cannot be trimmed", "write `rw=read` or `rw=write`");
@@ -52,8 +52,8 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
         NetworkProtocol::Udp | NetworkProtocol::UdpV6 | NetworkProtocol::Unix if network.listen => {
             return problem(
                 "listen",
-                "`listen` is an option of TCP and vsock",
-                "leave it out: a job that reads listens",
+                "`listen` applies to TCP and vsock only",
+                "leave it out: the reading job listens",
             );
         }
         NetworkProtocol::Unix if network.port.is_some() => {
@@ -72,7 +72,7 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     if network.protocol == NetworkProtocol::Vsock
         && let Some(host) = network.hostname.as_ref().filter(|host| host.parse::<u32>().is_err())
     {
-        let message = format!("`{host}` is no context ID (CID), which is a number");
+        let message = format!("`{host}` is not a context ID (CID), which is a number");
         return problem(
             "hostname",
             &message,
@@ -89,17 +89,15 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     match &network.hostname {
         Some(host) if waits(job) && !is_named && !is_group(host) => problem(
             "hostname",
-            "a job that listens accepts any host, and `hostname` is that of one",
-            "leave `hostname` out, unless it is that of a multicast group",
+            "a listening job accepts any host, but `hostname` names one",
+            "leave `hostname` out, unless it names a multicast group",
         ),
         None if network.protocol == NetworkProtocol::Unix => {
             problem("ioengine", "a Unix socket needs a path", "write `hostname=PATH`, with the same path for both jobs")
         }
-        None if !waits(job) => problem(
-            "ioengine",
-            "there is no host to connect to",
-            "write `hostname=HOST`, or `listen` in one of both jobs",
-        ),
+        None if !waits(job) => {
+            problem("ioengine", "no host to connect to", "write `hostname=HOST`, or `listen` in one of the two jobs")
+        }
         _ => None,
     }
 }

@@ -35,15 +35,15 @@ fn ranges(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
         return problem(message, "write `ioengine=io_uring_cmd`, or leave `num_range` out");
     }
     if job.pattern.direction != Direction::Trim {
-        let message = "`num_range` is for jobs that only trim".to_owned();
+        let message = "`num_range` needs a job that only trims".to_owned();
         return problem(message, "write `rw=trim` or `rw=randtrim`, or leave `num_range` out");
     }
     let bytes = u64::from(ranges) * u64::from(job.pattern.block_sizes.trim.max());
     (bytes > RANGES_MAX_BYTES)
         .then(|| {
             problem(
-                format!("{ranges} ranges have {bytes} bytes, and a trim at most {RANGES_MAX_BYTES}"),
-                "write a smaller `bs` or `num_range`",
+                format!("{ranges} ranges have {bytes} bytes; a trim can have at most {RANGES_MAX_BYTES}"),
+                "reduce `bs` or `num_range`",
             )
         })
         .flatten()
@@ -80,12 +80,12 @@ fn zones(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
         return None;
     }
     if has_other_writes(job) {
-        let message = "other commands than Write do not move write pointers by what they write";
+        let message = "commands other than Write do not advance write pointers by the bytes written";
         let error = context.error(ProblemCode::ConflictingOptions, "write_mode", message);
         return Some(error.help("leave `write_mode` or `zonemode=zbd` out"));
     }
     (job.engine.nvme.ranges > 1).then(|| {
-        let error = context.error(ProblemCode::ConflictingOptions, "num_range", "a reset is of one zone");
+        let error = context.error(ProblemCode::ConflictingOptions, "num_range", "a reset applies to one zone");
         error.help("leave `num_range` or `zonemode=zbd` out")
     })
 }
@@ -106,12 +106,12 @@ fn placement(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
         return None;
     }
     if job.engine.kind != EngineKind::IoUringCmd {
-        let message = format!("`{given}`: the engine `{}` tells devices no placements", job.engine.kind.name());
+        let message = format!("`{given}`: the engine `{}` does not support data placement", job.engine.kind.name());
         return problem(given, message, "write `ioengine=io_uring_cmd`, or leave it out");
     }
     let by_scheme = placement.select == PlacementSelect::Scheme;
     if by_scheme && placement.scheme.is_none() {
-        let message = "`plid_select=scheme` needs the file of a scheme".to_owned();
+        let message = "`plid_select=scheme` needs a scheme file".to_owned();
         return problem("plid_select", message, "write `dp_scheme=FILE`");
     }
     if kind == PlacementKind::Streams && placement.ids.is_empty() && !by_scheme {

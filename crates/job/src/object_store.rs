@@ -21,7 +21,7 @@ fn access(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     if store.address().is_none() {
         return problem(
             "http_host",
-            "`http_host` is not the name or address of a host",
+            "`http_host` is not a host name or address",
             "write `http_host=HOST` or `http_host=HOST:PORT`, without a protocol or a path",
         );
     }
@@ -40,7 +40,7 @@ fn access(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     }
     let customer_key = store.s3_customer_key.0.len();
     if store.mode == ObjectStoreMode::S3 && customer_key != 0 && customer_key != 32 {
-        let message = format!("a key of AES256 has 32 bytes, and this one has {customer_key}");
+        let message = format!("an AES256 key has 32 bytes; this one has {customer_key}");
         return problem("http_s3_sse_customer_key", &message, "write a key of 32 characters");
     }
     None
@@ -57,12 +57,11 @@ fn names(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     let is_wrong = |name: &&String| !name.starts_with('/') || name.chars().any(char::is_control);
     match files.filenames.iter().find(is_wrong) {
         Some(name) => {
-            let message =
-                format!("the name of an object begins with a slash, and `{}` does not", units::printable(name));
+            let message = format!("object names start with a slash; `{}` does not", units::printable(name));
             problem("filename", &message, help)
         }
         None if files.filenames.is_empty() && !files.filename_format.starts_with('/') => {
-            problem("ioengine", "the engine `http` needs the names of objects", help)
+            problem("ioengine", "the engine `http` needs object names", help)
         }
         None => None,
     }
@@ -70,7 +69,7 @@ fn names(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
 
 fn operations(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     let name = job.sync.option()?;
-    let message = "an object is stored when its request is answered: it cannot be synced";
+    let message = "objects cannot be synced: a completed request is already stored";
     let problem = context.error(ProblemCode::ObjectStore, name, message).note("fio fails at the first sync");
     Some(problem.help(format!("leave `{name}` out")))
 }
@@ -90,7 +89,7 @@ pub(crate) fn check_strictly(draft: &JobDraft, context: &StrictContext<'_>) -> O
     if let Some((spec, option)) = context.given.iter().find(|(spec, _)| belongs_elsewhere(spec.name)) {
         let message = format!("`{}` has no effect with this `http_mode`", spec.name);
         let problem = Problem::error(ProblemCode::ObjectStore, message).at(option.key_place.clone());
-        return Some(problem.note("fio ignores it").help("leave it out, or write the `http_mode` that it belongs to"));
+        return Some(problem.note("fio ignores it").help("leave it out, or set the matching `http_mode`"));
     }
     let ignored = ["unlink", "pre_read", "overwrite", "create_only", "file_append", "fill_device"];
     let is_set = |name: &&&str| context.last(name).is_some_and(|option| option.value.as_deref() != Some("0"));
@@ -102,7 +101,7 @@ pub(crate) fn check_strictly(draft: &JobDraft, context: &StrictContext<'_>) -> O
     let writes_whole =
         matches!(size, Some(Size::Bytes(bytes)) if bytes.get() == draft.bs[1]) && draft.ranges[1].is_none();
     (store.ranged && draft.job.pattern.direction.writes() && !writes_whole).then(|| {
-        let message = "in the mode `range` each write replaces the whole object";
+        let message = "in `range` mode, each write replaces the whole object";
         let problem = context.error(ProblemCode::ObjectStore, "http_object_mode", message).note("fio writes them all");
         problem.help("write `bs` equal to `size`, or `http_object_mode=block`")
     })

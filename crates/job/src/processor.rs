@@ -53,11 +53,11 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
         return None;
     }
     if job.replay.is_some() {
-        let message = format!("`{}` transfers no data that a trace could have", engine.name());
+        let message = format!("`{}` transfers no data to record in a trace", engine.name());
         return Some(
             context
                 .error(ProblemCode::MissingOption, "ioengine", &message)
-                .help("choose an engine of storage, such as io_uring"),
+                .help("choose a storage engine, such as io_uring"),
         );
     }
     if engine == EngineKind::Exec {
@@ -72,6 +72,6 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
         context
             .error(ProblemCode::MissingOption, "ioengine", "`cpuio` needs a load")
             .note("fio refuses the job")
-            .help("write for example `cpuload=50`, in per cent of the time")
+            .help("write for example `cpuload=50`, in percent")
     })
 }

@@ -25,7 +25,7 @@ pub(crate) fn expand(name: &str, given: &RawFile, source: &dyn HostSource) -> Re
         "tiobench" => tiobench(&options, source),
         "act" => act(&options),
         _ => {
-            let diagnostic = Problem::error(ProblemCode::UnknownValue, format!("there is no profile `{name}`"));
+            let diagnostic = Problem::error(ProblemCode::UnknownValue, format!("unknown profile `{name}`"));
             Err(diagnostic.help(format!("use one of {NAMES}")))
         }
     }
@@ -78,7 +78,7 @@ fn tiobench(options: &ProfileOptions<'_>, source: &dyn HostSource) -> Result<Raw
 fn act(options: &ProfileOptions<'_>) -> Result<RawFile, Problem> {
     let devices: Vec<&str> = options.text("device-names").unwrap_or_default().split(',').collect();
     if devices.iter().any(|device| device.is_empty()) {
-        let diagnostic = Problem::error(ProblemCode::Profile, "the profile `act` needs the names of devices");
+        let diagnostic = Problem::error(ProblemCode::Profile, "the profile `act` needs device names");
         return Err(diagnostic.help("write `--device-names=DEVICE`, several separated by `,`"));
     }
     let load = options.number("load", 1)?.unwrap_or(1);

@@ -105,7 +105,7 @@ fn two_priorities(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
 
 fn excluding(context: &StrictContext<'_>, option: &str, message: &str) -> Problem {
     let problem = context.error(ProblemCode::ConflictingOptions, option, message);
-    problem.note("fio refuses a job that gives both").help("keep one of them")
+    problem.note("fio refuses a job that sets both").help("keep one of them")
 }
 
 fn unlogged_issue_time(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
@@ -128,11 +128,11 @@ fn uncounted_trims(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
         return None;
     }
     if job.files.nrfiles > 1 {
-        let message = format!("the blocks of one file can be counted, and the job has {}", job.files.nrfiles);
-        return problem(message, "write a job for each file, or leave `block_error_percentiles` out");
+        let message = format!("blocks can be counted in one file only, but the job has {}", job.files.nrfiles);
+        return problem(message, "write one job per file, or leave `block_error_percentiles` out");
     }
     if job.engine.nvme.ranges > 1 {
-        let message = "trims of several ranges cannot be counted by block".to_owned();
+        let message = "trims of several ranges cannot be counted per block".to_owned();
         return problem(message, "leave `num_range` or `block_error_percentiles` out");
     }
     None
@@ -143,7 +143,7 @@ fn missing_donor(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
         context
             .error(ProblemCode::MissingOption, "ioengine", "`e4defrag` needs a donor file")
             .note("fio refuses the job")
-            .help("write `donorname=FILE`, with a file that does not exist or whose data may be lost")
+            .help("write `donorname=FILE`, naming a new file or one that may be overwritten")
     })
 }
 
@@ -154,7 +154,7 @@ fn misplaced_offload(job: &Job, context: &StrictContext<'_>) -> Option<Problem> 
             .error(
                 ProblemCode::Offload,
                 "io_submit_mode",
-                &format!("helper threads cannot carry out operations of the engine `{}`", engine.name()),
+                &format!("helper threads cannot execute operations of the engine `{}`", engine.name()),
             )
             .note("its operations share a connection, a mapping or a program")
             .help("leave `io_submit_mode` out, or write for example `ioengine=psync`")
@@ -179,7 +179,7 @@ fn unknown_latency(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
             .error(
                 ProblemCode::SteadyState,
                 "steadystate",
-                "a steady latency needs completion latencies, which are not measured",
+                "steady-state latency needs completion latencies, which are not measured",
             )
             .help("leave `disable_clat` and `gtod_reduce` out")
     })
@@ -283,7 +283,7 @@ fn check_preconditioning(pattern: &Pattern, has_trace: bool, context: &StrictCon
     let (option, message, help) = match () {
         () if has_trace => ("read_iolog", "a trace has its own offsets", "leave `sprandom` or the trace out"),
         () if pattern.direction != Direction::Write || !pattern.random => {
-            ("rw", "`sprandom` needs random writes and nothing else", "write `rw=randwrite`")
+            ("rw", "`sprandom` needs random writes only", "write `rw=randwrite`")
         }
         () if !size.is_some_and(u32::is_power_of_two) => {
             ("bs", "`sprandom` needs one block size that is a power of two", "write, for example, `bs=4k`")

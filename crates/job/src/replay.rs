@@ -97,14 +97,14 @@ pub(crate) fn merge(
 /// Returns combinations that are impossible in both dialects.
 pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     if job.engine.kind.traits().metadata {
-        let message = format!("the engine `{}` transfers no data, and a trace is of data", job.engine.kind.name());
+        let message = format!("the engine `{}` transfers no data and cannot replay a trace", job.engine.kind.name());
         let problem = context.error(ProblemCode::Replay, "ioengine", &message);
         return Some(problem.help("write `ioengine=io_uring`, or leave the trace out"));
     }
     job.verify.method.is_some().then(|| {
         context
-            .error(ProblemCode::Replay, "verify", "a replay cannot be verified: a trace has no data")
-            .help("leave `verify` out, or verify a job that has a pattern")
+            .error(ProblemCode::Replay, "verify", "a replay cannot be verified: a trace contains no data")
+            .help("leave `verify` out, or verify a job without a trace")
     })
 }
 
@@ -128,7 +128,7 @@ fn ignored(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Problem> {
         );
     }
     let name = *REPLACED_BY_TRACE.iter().find(is_given)?;
-    let message = format!("`{name}` has no effect on a replay: the trace decides what is issued and when");
+    let message = format!("`{name}` has no effect on a replay: the trace determines the requests and their times");
     Some(context.error(ProblemCode::Replay, name, &message).help("leave it out"))
 }
 
@@ -144,7 +144,7 @@ fn no_target(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Problem> {
     (!draft.replay.trace.is_empty() && !is_placed).then(|| {
         context
             .error(ProblemCode::Replay, "replay", "a replay needs a target")
-            .note("fio replays a trace on the files that it names")
-            .help("write `filename=PATH`, `directory=DIR` for a file of its own, or `--on VOLUME` for a model")
+            .note("fio replays a trace on the files it names")
+            .help("write `filename=PATH`, `directory=DIR` for a new file, or `--on VOLUME` for a model")
     })
 }

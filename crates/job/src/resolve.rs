@@ -114,8 +114,8 @@ impl<'a> Resolver<'a> {
         self.inherited += inherited + 4 * raw.options.len();
         if within && self.inherited > limits::INHERITED_MAX {
             let most = limits::INHERITED_MAX;
-            let message = format!("the jobs have more than {most} options and list elements, including inherited ones");
-            let help = "write `numjobs=` for workers that do the same, or divide the jobs into several runs";
+            let message = format!("the jobs exceed {most} options and list elements, including inherited ones");
+            let help = "use `numjobs=` for identical workers, or split the jobs into several runs";
             self.report(Problem::error(ProblemCode::TooManyOptions, message).at(raw.place.clone()).help(help));
         }
     }
@@ -261,15 +261,15 @@ impl<'a> Resolver<'a> {
             Status::NotYet => self.report(not_yet(spec, place)),
             Status::Profile | Status::Deprecated if self.dialect == Dialect::Fio => {}
             Status::Profile => self.report(
-                Problem::error(ProblemCode::IgnoredOption, format!("`{}` has no meaning in a job", option.key))
+                Problem::error(ProblemCode::IgnoredOption, format!("`{}` has no effect in a job", option.key))
                     .at(place)
-                    .note("it is an option of a built-in profile of fio; fio accepts it and ignores it")
+                    .note("it is an option of fio's built-in profiles; fio accepts and ignores it")
                     .help(profile_remedy(spec)),
             ),
             Status::Deprecated => self.report(
                 Problem::warning(ProblemCode::Deprecated, format!("`{}` no longer has an effect", option.key))
                     .at(place)
-                    .note("fio accepts it and ignores it")
+                    .note("fio accepts and ignores it")
                     .help("leave it out"),
             ),
             Status::Removed => self.report(
@@ -298,7 +298,7 @@ fn replaced_by(option: &RawOption, base: &DraftState) -> Option<Problem> {
 
 fn profile_remedy(spec: &OptionSpec) -> String {
     match spec.name {
-        "threads" => "write `numjobs=` for workers, `thread` for threads, or leave it out".to_owned(),
+        "threads" => "write `numjobs=` for workers or `thread` for threads, or leave it out".to_owned(),
         "dir" => "write `directory=`".to_owned(),
         "block" => "write `bs=`".to_owned(),
         "numruns" => "write `loops=`".to_owned(),
@@ -342,7 +342,7 @@ fn unknown_option(option: &RawOption, engine: &str, known: &[&OptionSpec]) -> Pr
             .help(format!("write `ioengine={}` before it, or leave it out", spec.engines[0]));
     }
     let diagnostic =
-        Problem::error(ProblemCode::UnknownOption, format!("there is no option `{key}`")).at(option.key_place.clone());
+        Problem::error(ProblemCode::UnknownOption, format!("unknown option `{key}`")).at(option.key_place.clone());
     match table::suggest(key) {
         Some(name) => diagnostic.label(format!("did you mean `{name}`?")).help(format!("write `{name}`")),
         None => diagnostic,

@@ -42,7 +42,7 @@ pub(crate) fn check_writing(spec: &OptionSpec, option: &RawOption) -> Vec<Proble
                 format!("{}: the environment variable `{name}` is not set", spec.name),
             )
             .at(option.value_place.clone())
-            .note("fio replaces it with nothing")
+            .note("fio replaces it with an empty string")
             .help(format!("set it, for example `{name}=… fathom run …`")),
         );
     }
@@ -99,9 +99,10 @@ fn depth(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Problem> {
                 "iodepth",
                 &format!("the engine `{}` keeps one operation in flight, not {depth}", engine.name()),
             )
-            .note("fio runs with a depth of 1 and says so only on its standard output")
+            .note("fio runs with a depth of 1 and reports this only on standard output")
             .help(
-                "write `ioengine=io_uring` or `ioengine=libaio`, or `numjobs` or `io_submit_mode=offload` for more in flight",
+                "write `ioengine=io_uring` or `ioengine=libaio`, or `numjobs` or `io_submit_mode=offload` for more \
+                 operations in flight",
             )
     })
 }
@@ -196,7 +197,7 @@ fn atomic_engine(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Proble
     let engine = &draft.job.engine;
     let issues = matches!(engine.kind, EngineKind::IoUring | EngineKind::Libaio | EngineKind::Pvsync2);
     (engine.atomic && !issues && draft.engine_known).then(|| {
-        let message = format!("the engine `{}` issues no atomic writes", engine.kind.name());
+        let message = format!("the engine `{}` does not support atomic writes", engine.kind.name());
         context
             .error(ProblemCode::ConflictingOptions, "atomic", &message)
             .note("fio silently issues normal ones")
@@ -208,7 +209,7 @@ fn huge_pages(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Problem> 
     let bytes = draft.job.engine.hugepage_bytes;
     (!bytes.is_power_of_two() || bytes < 4096).then(|| {
         context
-            .error(ProblemCode::OutOfRange, "hugepage-size", &format!("{bytes} bytes are no size of a huge page"))
+            .error(ProblemCode::OutOfRange, "hugepage-size", &format!("{bytes} bytes is not a huge page size"))
             .help("write a size that /sys/kernel/mm/hugepages lists, such as `hugepage-size=2m`")
     })
 }
@@ -231,9 +232,9 @@ fn unstored_data(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Proble
             .error(
                 ProblemCode::ConflictingOptions,
                 "sg_write_mode",
-                "the command does not store the blocks that `verify` looks for",
+                "the command does not store the blocks that `verify` expects",
             )
-            .note("fio reports every block as damaged")
+            .note("fio reports every block as corrupt")
             .help("leave `verify` out, or write `sg_write_mode=write`")
     })
 }
@@ -243,7 +244,11 @@ fn quoted_arguments(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Pro
     let arguments = &draft.job.engine.program.arguments;
     (draft.job.engine.kind == EngineKind::Exec && arguments.contains(['"', '\''])).then(|| {
         context
-            .error(ProblemCode::QuotedArguments, "arguments", "`arguments` has quotes, and is split at blanks only")
+            .error(
+                ProblemCode::QuotedArguments,
+                "arguments",
+                "`arguments` contains quotes, but is split at spaces only",
+            )
             .note("fio passes quotes to the program")
             .help("put the command into a script, and write its path as `program`")
     })
@@ -254,7 +259,7 @@ fn truncating_reads(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Pro
     let engine = draft.job.engine.kind;
     let writes_only = matches!(engine, EngineKind::Ftruncate | EngineKind::E4defrag);
     (writes_only && (direction.reads() || direction.trims())).then(|| {
-        let message = format!("the engine `{}` carries out writes only", engine.name());
+        let message = format!("the engine `{}` supports writes only", engine.name());
         context
             .error(ProblemCode::ConflictingOptions, "rw", &message)
             .note("fio fails with EINVAL at the first other operation")

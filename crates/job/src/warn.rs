@@ -71,6 +71,6 @@ fn several_writers(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
                 "numjobs",
                 "several workers write one file, and overwrite blocks that others verify",
             )
-            .help("give each worker a file of its own by leaving `filename` out, or write `numjobs=1`")
+            .help("give each worker its own file by leaving `filename` out, or write `numjobs=1`")
     })
 }

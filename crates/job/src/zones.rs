@@ -26,7 +26,7 @@ pub(crate) fn strided(
         None => Bytes::ZERO,
         Some(Size::Bytes(bytes)) => bytes,
         Some(Size::Percent(_) | Size::Zones(_)) => {
-            let message = "zoneskip: a distance between zones is in bytes";
+            let message = "zoneskip: the distance between zones must be in bytes";
             problems.push(context.error(ProblemCode::Zones, "zoneskip", message).help("write bytes"));
             return None;
         }
@@ -54,7 +54,7 @@ pub(crate) fn resolve_sizes(
         if draft.mode == ZoneMode::None {
             let message = format!("{option}: a size in zones needs a `zonemode`");
             let help = "write bytes, or `zonemode=zbd` for a zoned device";
-            let note = "fio takes no notice of the size";
+            let note = "fio ignores the size";
             problems.push(context.error(ProblemCode::Zones, option, &message).note(note).help(help));
         } else if draft.size > 0 {
             *size = size.of_zones(draft.size);
@@ -81,7 +81,7 @@ pub(crate) fn zoned(
     if let (Some(size), Some(capacity)) = (zone_size, zoned.capacity)
         && capacity > size
     {
-        let message = format!("zonecapacity: {capacity} is more than the zone size of {size}");
+        let message = format!("zonecapacity: {capacity} exceeds the zone size of {size}");
         let help = "write a `zonecapacity` of at most `zonesize`";
         problems.push(context.error(ProblemCode::Zones, "zonecapacity", &message).help(help));
     }
@@ -101,16 +101,16 @@ pub(crate) fn check(
     };
     if has_trace {
         let help = "leave `read_iolog` or `zonemode` out";
-        refuse("read_iolog", "a trace has its own offsets, which are not those of write pointers", help);
+        refuse("read_iolog", "a trace has its own offsets, which do not follow write pointers", help);
     }
     if job.pattern.direction == Direction::TrimWrite {
         let help = "write `rw=write`, which resets full zones, or one job that trims and one that writes";
-        refuse("rw", "pairs of trims and writes are not possible in zones", help);
+        refuse("rw", "zones do not support pairs of trims and writes", help);
     }
     if job.verify.only || job.verify.state_load {
         let option = if job.verify.only { "verify_only" } else { "verify_state_load" };
         let help = "write `rw=read` with the same `verify`";
-        refuse(option, "the places of earlier writes in zones cannot be repeated", help);
+        refuse(option, "the offsets of earlier writes in zones cannot be reproduced", help);
     }
     if job.verify.trims.is_any() {
         let help = "leave `trim_percentage` out, or write `rw=trim` with the size of a zone as `bs`";
@@ -118,7 +118,7 @@ pub(crate) fn check(
     }
     if !runs_on(job.engine.kind) {
         let help = "write for example `ioengine=libaio`, `io_uring` or `psync`";
-        refuse("ioengine", "this engine cannot write in zones", help);
+        refuse("ioengine", "this engine cannot write zones", help);
     }
     if job.engine.nowait && job.pattern.direction.writes() {
         let message = "a write that would block is submitted again, after later ones of its zone";
@@ -126,7 +126,7 @@ pub(crate) fn check(
     }
     if zoned.recovers && job.has_queue() && job.verify.method.is_some() {
         let help = "leave `verify` or `recover_zbd_write_error` out, or write `ioengine=psync`";
-        refuse("recover_zbd_write_error", "writes that have failed cannot be verified", help);
+        refuse("recover_zbd_write_error", "failed writes cannot be verified", help);
     }
 }
 

@@ -80,8 +80,8 @@ fn what_has_no_effect_is_refused() {
         (&["--replay=t", "--filename=f", "--rate_iops=5"], "`rate_iops` has no effect on a replay"),
         (&["--replay=t", "--filename=f", "--verify=crc32c"], "a replay cannot be verified"),
         (&["--name=a", "--filename=f", "--speed=2x"], "`replay_speed` has no effect without a trace"),
-        (&["--replay=t", "--filename=f", "--replay_align=3000"], "is no power of two"),
-        (&["--replay=t", "--filename=f", "--replay_skip=all"], "`all` is no kind of request"),
+        (&["--replay=t", "--filename=f", "--replay_align=3000"], "is not a power of two"),
+        (&["--replay=t", "--filename=f", "--replay_skip=all"], "`all` is not a request type"),
     ] {
         let (_, problems) = arguments(words, None);
         assert!(problems.iter().any(|line| line.contains(expected)), "{words:?}: {problems:?}");

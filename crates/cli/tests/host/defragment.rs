@@ -194,7 +194,7 @@ fn a_donor_in_use_is_refused_by_fio_mode_too() {
 fn a_donor_must_be_named_and_the_direction_be_a_write() {
     for (options, words_of_error) in [
         ("--rw=write", "`e4defrag` needs a donor file"),
-        ("--rw=read --donorname=d", "the engine `e4defrag` carries out writes only"),
+        ("--rw=read --donorname=d", "the engine `e4defrag` supports writes only"),
     ] {
         let line = format!("run --name=a --ioengine=e4defrag --size=64k {options}");
         let outcome = run(&mut fathom(words(&line)));

@@ -78,9 +78,9 @@ fn missing_huge_pages_are_an_error_as_in_fio() {
 #[test]
 fn options_without_effect_are_refused() {
     for (line, part) in [
-        ("--ioengine=psync --rw=write --atomic=1", "the engine `psync` issues no atomic writes"),
+        ("--ioengine=psync --rw=write --atomic=1", "the engine `psync` does not support atomic writes"),
         ("--ioengine=io_uring --rw=read --uncached=1 --direct=1", "`uncached` has no effect on direct operations"),
-        ("--ioengine=psync --hugepage-size=3m", "3145728 bytes are no size of a huge page"),
+        ("--ioengine=psync --hugepage-size=3m", "3145728 bytes is not a huge page size"),
     ] {
         let mut command = fathom(["run", "--name=j", "--size=64k"]);
         let text = flat(&run(command.args(words(line))).expect_code(2).stderr);

@@ -523,7 +523,7 @@ fn a_steady_latency_ends_a_job() {
     });
     for (options, message) in [
         ("--ss=lat:5% --ss_dur=2 --disable_clat=1", "needs completion latencies"),
-        ("--ss=latency:5% --ss_dur=2", "is no measure of a steady state"),
+        ("--ss=latency:5% --ss_dur=2", "is not a steady-state criterion"),
         ("--ss=lat --ss_dur=2", "a limit is missing"),
     ] {
         let refused = run(&mut fathom(words(&line(options)))).expect_code(1);

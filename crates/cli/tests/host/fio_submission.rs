@@ -40,8 +40,7 @@ fn sync_file_range_follows_as_many_writes_as_in_fio() {
 
 #[test]
 fn phases_of_sync_file_range_that_fio_does_not_know_are_refused() {
-    let cases =
-        [("bogus:4", "`bogus` is not a value of this option"), ("write:foo", "`foo` is not a number of writes")];
+    let cases = [("bogus:4", "`bogus` is not a valid value"), ("write:foo", "`foo` is not a number of writes")];
     for (value, reason) in cases {
         let line = format!("run --name=a --filename=f --size=256k --rw=write --sync_file_range={value}");
         let outcome = run(&mut fathom(words(&line)));
@@ -340,7 +339,7 @@ fn engines_that_helper_threads_cannot_use_are_refused() {
             format!("{dialect} --name=a --filename=f --size=64k --rw=read --ioengine=mmap --io_submit_mode=offload");
         let outcome = run(&mut fathom(words(&line)));
         assert_ne!(outcome.code(), Some(0), "{line}");
-        let reason = "helper threads cannot carry out operations of the engine `mmap`";
+        let reason = "helper threads cannot execute operations of the engine `mmap`";
         assert!(flat(&outcome.stderr).contains(reason), "{}", outcome.stderr);
     }
 }

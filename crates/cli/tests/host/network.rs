@@ -306,7 +306,7 @@ fn the_host_of_vsock_is_a_number() {
             format!("fio --name=a --ioengine=net --protocol=vsock --port=9 --rw=write --hostname={host} --parse-only");
         let outcome = run(&mut fathom(words(&line)));
         assert_eq!(
-            outcome.stderr.contains("is no context ID (CID), which is a number"),
+            outcome.stderr.contains("is not a context ID (CID), which is a number"),
             is_refused,
             "{}",
             outcome.stderr

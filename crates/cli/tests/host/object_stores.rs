@@ -214,15 +214,15 @@ fn objects_are_written_only_with_permission() {
 fn impossible_jobs_are_refused_before_any_request() {
     let store = MemoryStore::start(StoreFault::None);
     for (line, part) in [
-        ("--filename=b/o", "begins with a slash"),
-        ("", "needs the names of objects"),
+        ("--filename=b/o", "start with a slash"),
+        ("", "needs object names"),
         ("--filename=/b/o --http_mode=s3", "needs `http_s3_keyid`"),
         ("--filename=/b/o --http_mode=swift", "needs `http_swift_auth_token`"),
         ("--filename=/b/o --http_s3_region=x", "has no effect with this `http_mode`"),
         ("--filename=/b/o --fsync=1", "cannot be synced"),
         ("--filename=/b/o --unlink=1", "has no effect on objects"),
         ("--filename=/b/o --directory=/tmp", "objects have no directory"),
-        ("--filename=/b/o --http_host=http://h/", "not the name or address of a host"),
+        ("--filename=/b/o --http_host=http://h/", "not a host name or address"),
         ("--filename=/b/o --iodepth=4", "keeps one operation in flight"),
     ] {
         let outcome = store.run(&format!("--rw=read --size=16k --bs=4k {line}")).expect_code(2);
@@ -230,7 +230,7 @@ fn impossible_jobs_are_refused_before_any_request() {
     }
     let key = format!("--filename=/b/o {S3} --http_s3_sse_customer_key=SECRET-in-clear");
     let outcome = store.run(&format!("--rw=read --size=16k --bs=4k {key}")).expect_code(2);
-    assert!(outcome.stderr.contains("a key of AES256 has 32 bytes"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("an AES256 key has 32 bytes"), "{}", outcome.stderr);
     assert!(!outcome.stderr.contains("in-clear"), "{}", outcome.stderr);
     assert_eq!(store.lines(), [""; 0]);
 }

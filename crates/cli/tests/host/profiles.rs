@@ -107,9 +107,9 @@ fn act_prepares_devices_as_fio_does() {
 #[test]
 fn unknown_profiles_and_values_are_refused() {
     for (line, message) in [
-        ("fio --profile=postmark", "there is no profile `postmark`"),
-        ("fio --profile=act", "needs the names of devices"),
-        ("fio --profile=act --device-names=a,,b", "needs the names of devices"),
+        ("fio --profile=postmark", "unknown profile `postmark`"),
+        ("fio --profile=act", "needs device names"),
+        ("fio --profile=act --device-names=a,,b", "needs device names"),
         ("fio --profile=act --device-names=a --load=0", "load: `0` is not a number of at least 1"),
         ("fio --profile=act --device-names=a --test-duration=1ms", "less than a second"),
         ("fio --profile=tiobench --threads=x", "threads"),

@@ -130,7 +130,7 @@ fn a_missing_program_is_an_error_at_once() {
     assert!(outcome.stderr.contains("`exec` needs a program"), "{}", outcome.stderr);
     let quoted = ["run", "--name=a", "--ioengine=exec", "--program=sh", "--arguments=-c 'sleep 1'", "--runtime=1"];
     let outcome = run(&mut fathom(quoted));
-    assert!(outcome.stderr.contains("split at blanks only"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("split at spaces only"), "{}", outcome.stderr);
 }
 
 #[test]

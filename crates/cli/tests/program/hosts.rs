@@ -124,7 +124,7 @@ fn work_is_divided_among_hosts() {
     let rows = grid.stdout.lines().skip_while(|line| !line.starts_with("hosts ")).skip(1);
     assert_eq!(rows.filter(|line| line.contains(" 100 ")).count(), 2, "{}", grid.stdout);
     let refused = write("--split size").expect_code(2);
-    let messages = ["--split needs simulated hosts", "write `--hosts N` or `--vary hosts=RANGE`"];
+    let messages = ["--split needs simulated hosts", "add `--hosts N` or `--vary hosts=RANGE`"];
     assert!(messages.iter().all(|text| refused.stderr.contains(text)), "{}", refused.stderr);
     let refused = write("--hosts 4 --split files").expect_code(2);
     assert!(refused.stderr.contains("1 files cannot be divided among 4 ranks"), "{}", refused.stderr);

@@ -28,8 +28,8 @@ fn each_block_has_its_trims_and_its_state() {
 #[test]
 fn trims_that_cannot_be_counted_are_refused() {
     for (line, reason) in [
-        ("--size=1m --nrfiles=2", "one file can be counted, and the job has 2"),
-        ("--size=1t --number_ios=1", "trims 268435456 blocks of 4096 bytes, and 16777216 can be counted"),
+        ("--size=1m --nrfiles=2", "counted in one file only, but the job has 2"),
+        ("--size=1t --number_ios=1", "trims 268435456 blocks of 4096 bytes, but at most 16777216 can be counted"),
     ] {
         let line = format!("fio --name=a --ioengine=null --rw=trim --block_error_percentiles=1 {line}");
         let outcome = run(&mut fathom(words(&line)));

@@ -62,8 +62,8 @@ pub(crate) fn shorten(diagnostics: &mut Vec<Problem>) {
             seen += usize::from(problem.level == level);
             problem.level != level || seen <= PROBLEMS_MAX
         });
-        let message = format!("{more} more {what} are not shown");
+        let message = format!("{more} more {what} not shown");
         let last = Problem::error(ProblemCode::MoreProblems, message);
-        diagnostics.push(Problem { level, ..last.help("correct those above first") });
+        diagnostics.push(Problem { level, ..last.help("fix the ones above first") });
     }
 }

@@ -258,7 +258,7 @@ const STAGE_RULE: NeedRule = NeedRule {
     format: grouped,
     resource: "workers",
     option: |_, _| "numjobs",
-    help: "write a smaller `numjobs`, or raise that limit",
+    help: "reduce `numjobs`, or raise that limit",
     whole_plan: false,
 };
 
@@ -273,13 +273,13 @@ const MEMORY_RULE: NeedRule = NeedRule {
 };
 
 static RULES: [NeedRule; 10] = [
-    NeedRule { limit: |_| constant(WORKERS_MAX), help: "write a smaller `numjobs`", whole_plan: true, ..STAGE_RULE },
+    NeedRule { limit: |_| constant(WORKERS_MAX), help: "reduce `numjobs`", whole_plan: true, ..STAGE_RULE },
     NeedRule {
         limit: |capacity| capacity.threads.clone(),
         needed: |needs| needs.threads,
         resource: "threads",
         option: |job, _| larger_factor(job, "iodepth", helpers(job)),
-        help: "write a smaller `numjobs`, or `iodepth` with `io_submit_mode=offload`, or raise that limit",
+        help: "reduce `numjobs`, reduce `iodepth` with `io_submit_mode=offload`, or raise that limit",
         ..STAGE_RULE
     },
     NeedRule {
@@ -288,7 +288,7 @@ static RULES: [NeedRule; 10] = [
         needed: |needs| needs.files,
         resource: "files",
         option: files_option,
-        help: "write a smaller `nrfiles` or `numjobs`",
+        help: "reduce `nrfiles` or `numjobs`",
         whole_plan: true,
         ..STAGE_RULE
     },
@@ -299,7 +299,7 @@ static RULES: [NeedRule; 10] = [
         in_use: |plan, capacity| OWN_DESCRIPTORS + held_files(plan).min(capacity.held_files),
         resource: "open files",
         option: files_option,
-        help: "write a smaller `nrfiles`, `openfiles` or `numjobs`, or raise that limit",
+        help: "reduce `nrfiles`, `openfiles` or `numjobs`, or raise that limit",
         ..STAGE_RULE
     },
     NeedRule {
@@ -308,7 +308,7 @@ static RULES: [NeedRule; 10] = [
         needed: |needs| needs.in_flight,
         resource: "operations in flight",
         option: |job, _| larger_factor(job, "iodepth", depth(job)),
-        help: "write a smaller `iodepth` or `numjobs`",
+        help: "reduce `iodepth` or `numjobs`",
         ..STAGE_RULE
     },
     NeedRule {
@@ -318,21 +318,21 @@ static RULES: [NeedRule; 10] = [
         resource: "memory mappings",
         ..STAGE_RULE
     },
-    NeedRule { resource: "of memory", help: "write a smaller `numjobs`, `iodepth`, `bs` or `nrfiles`", ..MEMORY_RULE },
+    NeedRule { resource: "of memory", help: "reduce `numjobs`, `iodepth`, `bs` or `nrfiles`", ..MEMORY_RULE },
     NeedRule {
         limit: beside_buffers,
         needed: |needs| needs.other_bytes,
-        resource: "of memory beside their buffers",
+        resource: "of memory in addition to buffers",
         option: |job, _| largest_factor(counts(job)),
-        help: "write a smaller `numjobs`, `nrfiles` or `iodepth`",
+        help: "reduce `numjobs`, `nrfiles` or `iodepth`",
         ..MEMORY_RULE
     },
     NeedRule {
         limit: beside_buffers,
         needed: |needs| needs.result_bytes,
-        resource: "of memory for their results",
+        resource: "of memory for results",
         option: |_, _| "numjobs",
-        help: "write a smaller `numjobs`",
+        help: "reduce `numjobs`",
         whole_plan: true,
         ..MEMORY_RULE
     },
@@ -340,16 +340,16 @@ static RULES: [NeedRule; 10] = [
         limit: |capacity| capacity.address_space.clone(),
         needed: Needs::address_bytes,
         resource: "of address space",
-        help: "write a smaller `numjobs`, `iodepth` or `bs`, or raise that limit",
+        help: "reduce `numjobs`, `iodepth` or `bs`, or raise that limit",
         ..MEMORY_RULE
     },
 ];
 
 /// The rule on block maps, whose size is known only after the files have been inspected.
 static BLOCK_MAPS: NeedRule = NeedRule {
-    resource: "of memory for maps of their blocks",
+    resource: "of memory for block maps",
     option: |_, _| "size",
-    help: "write `norandommap`, one block size, a larger `bs`, or a smaller `size`",
+    help: "write `norandommap`, one block size, a larger `bs` or a smaller `size`",
     ..MEMORY_RULE
 };
 
@@ -430,13 +430,13 @@ fn check_each(plan: &Plan, capacity: &Capacity) -> Vec<Problem> {
         let ring = matches!(job.engine.kind, EngineKind::IoUring | EngineKind::IoUringCmd | EngineKind::Posixaio);
         if let Some(limit) = capacity.ring_entries.as_ref().filter(|limit| ring && depth(job) > limit.most) {
             let message = format!(
-                "job `{}` keeps {} operations in flight, but a ring takes {}: {}",
+                "job `{}` keeps {} operations in flight, but a ring holds {}: {}",
                 job.name,
                 grouped(depth(job)),
                 grouped(limit.most),
                 limit.source
             );
-            let help = "write a smaller `iodepth`, and `numjobs` for more workers";
+            let help = "reduce `iodepth`, and use `numjobs` for more workers";
             exceeds(index, "iodepth", ProblemCode::TooManyInFlight, message, help);
         }
         let most = Nanos::from_secs(DELAY_DAYS_MAX * 86_400);
@@ -478,8 +478,7 @@ fn check_sum(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &Ne
     let job = &plan.jobs[largest.first()?.0];
     let NeedRule { format: show, resource, .. } = *rule;
     let message =
-        format!("the jobs need {} {resource}, but there are {} ({})", show(sum), show(limit.most), limit.source);
-    let message = if resource.starts_with("of ") { message.replace("there are", "there is") } else { message };
+        format!("the jobs need {} {resource}, but the limit is {} ({})", show(sum), show(limit.most), limit.source);
     let option = (rule.option)(job, capacity);
     let mut diagnostic = Problem::error(rule.code, message).at(job.origin.of(option).cloned()).help(rule.help);
     for (job, needed) in largest.iter().take(PARTS_NAMED) {

@@ -318,7 +318,7 @@ impl Job {
     pub fn target(&self) -> String {
         match (self.engine.volume.as_ref().or(self.engine.uri.as_ref()), self.files.filenames.as_slice()) {
             (Some(place), _) => place.clone(),
-            (None, []) => "files of its own".to_owned(),
+            (None, []) => "generated files".to_owned(),
             (None, names) => names.join(":"),
         }
     }

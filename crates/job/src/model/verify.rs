@@ -251,15 +251,15 @@ impl SmallBlock {
     pub fn message(&self) -> String {
         let Self { option, bytes, header, is_divisor } = self;
         if *option == OFFSET {
-            return format!("{option}: {bytes} bytes lie within the verification header of {header} bytes");
+            return format!("{option}: offset {bytes} is within the verification header of {header} bytes");
         }
         if *is_divisor {
             return format!(
-                "{option}: fio's layout has a verification header of {header} bytes every {bytes} bytes, the greatest \
+                "{option}: fio's layout needs a {header}-byte verification header every {bytes} bytes, the greatest \
                  common divisor of the block sizes"
             );
         }
-        format!("{option}: a block of {bytes} bytes has no room for its verification header of {header} bytes")
+        format!("{option}: a block of {bytes} bytes is too small for its verification header of {header} bytes")
     }
 
     /// Returns what to write instead.

@@ -35,11 +35,7 @@ pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) 
         "zoned_abs" => zones(argument, findings, bytes).and_then(|zones| bytes_of_file(zones, findings)),
         _ => {
             findings
-                .fault(
-                    0..word.len(),
-                    ProblemCode::UnknownValue,
-                    format!("`{word}` is not a distribution of one kind of operation"),
-                )
+                .fault(0..word.len(), ProblemCode::UnknownValue, format!("`{word}` is not a random distribution"))
                 .help(format!("one of {}", WORDS.join(", ")));
             None
         }
@@ -55,7 +51,7 @@ pub(crate) fn sequence(argument: Option<&str>, findings: &mut Findings) -> Optio
     let blocks: Option<Vec<u64>> = parts.iter().map(|(_, part)| part.trim().parse().ok()).collect();
     let Some(blocks) = blocks.filter(|blocks| blocks.len() <= SEQUENCE_MAX) else {
         findings
-            .fault(0..0, ProblemCode::Distribution, format!("`sequence` needs 1 to {SEQUENCE_MAX} indices of blocks"))
+            .fault(0..0, ProblemCode::Distribution, format!("`sequence` needs 1 to {SEQUENCE_MAX} block indices"))
             .help("write for example `random_distribution=sequence:2,0,1`");
         return None;
     };
@@ -77,14 +73,14 @@ pub(crate) fn exponent(text: &str, findings: &mut Findings) -> Option<f64> {
 /// Parses the power of a Pareto distribution, by default 0.2.
 pub(crate) fn power(text: &str, findings: &mut Findings) -> Option<f64> {
     let h = if text.is_empty() { 0.2 } else { float(text, findings)? };
-    within(h, h > 0.0 && h < 1.0, "a Pareto power lies between 0 and 1", findings)?;
+    within(h, h > 0.0 && h < 1.0, "a Pareto power must be between 0 and 1", findings)?;
     Some(h)
 }
 
 /// Parses the deviation of a normal distribution in per cent, by default 0.
 pub(crate) fn deviation(text: &str, findings: &mut Findings) -> Option<f64> {
     let deviation = if text.is_empty() { 0.0 } else { float(text, findings)? };
-    within(deviation, (0.0..100.0).contains(&deviation), "a deviation lies between 0 % and 100 %", findings)?;
+    within(deviation, (0.0..100.0).contains(&deviation), "a deviation must be between 0% and 100%", findings)?;
     Some(deviation)
 }
 
@@ -105,7 +101,7 @@ fn shape(
     let value = read(value, findings)?;
     let Some(center) = center else { return Some((value, None)) };
     let center = float(center, findings)?;
-    within(center, (0.0..=1.0).contains(&center), "a center lies between 0 and 1", findings)?;
+    within(center, (0.0..=1.0).contains(&center), "a center must be between 0 and 1", findings)?;
     Some((value, Some(center)))
 }
 
@@ -119,7 +115,7 @@ fn float(text: &str, findings: &mut Findings) -> Option<f64> {
     };
     if end < body.len() {
         findings
-            .quirk(0..0, ProblemCode::TrailingText, format!("`{}` after the number has no meaning", &body[end..]))
+            .quirk(0..0, ProblemCode::TrailingText, format!("unexpected `{}` after the number", &body[end..]))
             .note("fio ignores everything from there on");
     }
     Some(value)
@@ -154,7 +150,7 @@ fn zones<T>(
         findings.fault(
             0..0,
             ProblemCode::Distribution,
-            format!("the zones' percentages of operations add up to {sum} %, not to 100"),
+            format!("the zones' percentages of operations add up to {sum}%, not 100%"),
         );
         return None;
     }
@@ -187,13 +183,13 @@ fn shares_of_file(zones: Vec<(u32, Option<u32>)>, findings: &mut Findings) -> Op
         findings.fault(
             0..0,
             ProblemCode::Distribution,
-            format!("the zones' percentages of the file add up to {sum} %, more than 100"),
+            format!("the zones' percentages of the file add up to {sum}%, more than 100%"),
         );
         return None;
     }
     if sum != 100 {
         findings
-            .quirk(0..0, ProblemCode::Distribution, format!("the zones' percentages of the file add up to {sum} %"))
+            .quirk(0..0, ProblemCode::Distribution, format!("the zones' percentages of the file add up to {sum}%"))
             .help("make them add up to 100, with `0/…` for an unused part");
     }
     Some(Distribution::Zoned(zones.into_iter().map(|zone| zone.0).zip(widths).collect()))

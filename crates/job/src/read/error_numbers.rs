@@ -34,7 +34,7 @@ pub(crate) fn lists(text: &str, findings: &mut Findings) -> Option<[Vec<i32>; 3]
     for (slot, (start, part)) in split(text, ',').into_iter().enumerate() {
         let Some(list) = lists.get_mut(slot) else {
             findings
-                .fault(start..text.len(), ProblemCode::ListLength, "there are three lists at most")
+                .fault(start..text.len(), ProblemCode::ListLength, "at most three lists are allowed")
                 .help("write `READ,WRITE,VERIFY`, each a list such as `EIO:ENODATA`");
             return None;
         };
@@ -42,7 +42,7 @@ pub(crate) fn lists(text: &str, findings: &mut Findings) -> Option<[Vec<i32>; 3]
             let Some(errno) = number(word) else {
                 let place = start + at..start + at + word.len();
                 findings
-                    .fault(place, ProblemCode::UnknownValue, format!("`{word}` is no error of Linux"))
+                    .fault(place, ProblemCode::UnknownValue, format!("`{word}` is not a Linux error"))
                     .help("write a name such as `EIO`, or a number (see `errno -l`)");
                 return None;
             };

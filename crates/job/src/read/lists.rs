@@ -77,9 +77,9 @@ fn report_element(
             .quirk(
                 start..start + rest.len(),
                 ProblemCode::ListSeparator,
-                format!("`{}` separates nothing here", &rest[at..=at]),
+                format!("unexpected separator `{}`", &rest[at..=at]),
             )
-            .note(format!("fio reads the rest as another value, as after a `,`: `{rest}` is a list"))
+            .note(format!("fio starts another value there, as after a `,`: `{rest}` is a list"))
             .help("separate the values for reads, writes and trims by `,`; a range is `bsrange=`");
     }
 }
@@ -92,7 +92,7 @@ fn report_unread(text: &str, any: bool, unread: &[std::ops::Range<usize>], findi
     for range in unread.iter().filter(|range| !text[(*range).clone()].is_empty()) {
         findings
             .quirk(range.clone(), ProblemCode::ListElement, format!("`{}` is not a number", &text[range.clone()]))
-            .note("fio skips it because another element of the list is readable");
+            .note("fio skips it because another element of the list is valid");
     }
 }
 
@@ -143,7 +143,7 @@ pub(crate) fn ranges(
             None => {
                 findings
                     .quirk(start..start + part.len(), ProblemCode::ListElement, format!("`{part}` is not a range"))
-                    .note("fio skips it if another range of the list is readable")
+                    .note("fio skips it if another range of the list is valid")
                     .help("a range is `low-high`, for example `4k-64k`");
             }
         }
@@ -181,8 +181,8 @@ pub(crate) fn block_split(text: &str, kb_base: u32, findings: &mut Findings) -> 
     let open = entries.iter().filter(|entry| entry.1.is_none()).count() as u32;
     if given > 100 || (open == 0 && given < 100 && !entries.is_empty()) {
         findings
-            .quirk(0..text.len(), ProblemCode::Percent, format!("the percentages add up to {given} %"))
-            .note("fio sorts the entries by percentage, cuts them off at 100 % and gives the rest to the last one")
+            .quirk(0..text.len(), ProblemCode::Percent, format!("the percentages add up to {given}%"))
+            .note("fio sorts the entries by percentage, cuts them off at 100% and assigns the rest to the last one")
             .help("make the percentages add up to 100");
     }
     let each = 100_u32.saturating_sub(given).checked_div(open).unwrap_or(0);
@@ -205,7 +205,7 @@ fn split_entry(part: &str, kb_base: u32, findings: &mut Findings) -> Option<(i64
                     ProblemCode::Percent,
                     format!("`{text}` is not a whole percentage from 1 to 100"),
                 )
-                .note("fio gives the entry an equal part of the rest, or reads only its leading digits");
+                .note("fio gives the entry an equal share of the rest, or reads only its leading digits");
         }
         read.or_else(|| leading_share(text))
     });
@@ -236,7 +236,11 @@ pub(crate) fn floats(text: &str, most: usize, range: (f64, f64), findings: &mut 
     }
     if values.len() > most {
         findings
-            .quirk(0..text.len(), ProblemCode::ListLength, format!("{} values, but {most} are the most", values.len()))
+            .quirk(
+                0..text.len(),
+                ProblemCode::ListLength,
+                format!("{} values, but at most {most} are allowed", values.len()),
+            )
             .note(format!("fio uses the first {most}"));
         values.truncate(most);
     }
@@ -250,7 +254,11 @@ fn float(part: &str, (least, most): (f64, f64), findings: &mut Findings) -> Opti
         return None;
     };
     if !(least..=most).contains(&value) {
-        findings.fault(0..part.len(), ProblemCode::OutOfRange, format!("`{part}` is not within {least} to {most}"));
+        findings.fault(
+            0..part.len(),
+            ProblemCode::OutOfRange,
+            format!("`{part}` is outside the range {least} to {most}"),
+        );
         return None;
     }
     if length < part.len() {
@@ -258,7 +266,7 @@ fn float(part: &str, (least, most): (f64, f64), findings: &mut Findings) -> Opti
             .quirk(
                 length..part.len(),
                 ProblemCode::TrailingText,
-                format!("`{}` after the number has no meaning", &part[length..]),
+                format!("unexpected `{}` after the number", &part[length..]),
             )
             .note("fio ignores everything from there on")
             .help("separate the values by `:`");
@@ -320,7 +328,7 @@ fn processor_range(part: &str, cpus: &mut Vec<u32>, findings: &mut Findings) -> 
         return Some(());
     };
     if high > CPU_MAX {
-        findings.fault(0..part.len(), ProblemCode::OutOfRange, format!("there is no CPU {high}"));
+        findings.fault(0..part.len(), ProblemCode::OutOfRange, format!("CPU {high} does not exist"));
         return None;
     }
     if low > high {

@@ -145,7 +145,7 @@ fn time(text: &str, value: i64, unit: NumberUnit, findings: &mut Findings) -> i6
 }
 
 fn unknown_time_unit(element: &str, at: usize, suffix: &str, value: i64, factor: i64, findings: &mut Findings) {
-    let read = if factor == 1_000 { "milliseconds" } else { "microseconds" };
+    let read = if factor == 1_000 { "ms" } else { "us" };
     let finding = findings
         .quirk(at..element.len(), ProblemCode::TimeUnit, format!("`{}` is not a unit of time", &element[at..]))
         .note(format!("fio reads {value} {read}"));
@@ -169,14 +169,14 @@ fn report_ignored_rest(text: &str, blanks: usize, digits: usize, unit: NumberUni
         blank_hides_unit(text, blanks, number_end, rest, findings);
     } else if is_hexadecimal(text) && !is_hexadecimal(&text[..number_end]) {
         findings
-            .quirk(0..end, ProblemCode::NotANumber, format!("`{}` has no `0x` of its own", &text[..end]))
+            .quirk(0..end, ProblemCode::NotANumber, format!("`{}` has no `0x` prefix", &text[..end]))
             .note("fio reads it as hexadecimal, because `0x` appears later in the list")
             .help("write one number");
     } else if rest.starts_with('.') {
         findings
             .quirk(0..end, ProblemCode::NotANumber, format!("`{}` is not a whole number", &text[..end]))
             .note(format!("fio reads `{}` and ignores the rest, including its unit", &text[..number_end]))
-            .help("write a whole number of a smaller unit");
+            .help("write a whole number in a smaller unit");
     } else if !known_rest(rest, is_hexadecimal(text), unit) {
         trailing(text, number_end, end, findings);
     }
@@ -190,7 +190,7 @@ fn report_ignored_rest(text: &str, blanks: usize, digits: usize, unit: NumberUni
 fn trailing(text: &str, number_end: usize, end: usize, findings: &mut Findings) {
     let (number, rest) = (&text[..number_end], &text[number_end..end]);
     findings
-        .quirk(number_end..end, ProblemCode::TrailingText, format!("`{rest}` after the number has no meaning"))
+        .quirk(number_end..end, ProblemCode::TrailingText, format!("unexpected `{rest}` after the number"))
         .note(format!("fio reads `{number}` and ignores the rest"))
         .help(format!("write `{number}`"));
 }

@@ -25,7 +25,7 @@ pub(crate) fn write_modes(text: &str, findings: &mut Findings) -> Option<Vec<(Nv
                     .help("write ioengine=io_uring with zonemode=zbd and the block device (/dev/nvmeXnY)");
             } else {
                 findings
-                    .fault(at, ProblemCode::UnknownValue, format!("there is no write command `{name}`"))
+                    .fault(at, ProblemCode::UnknownValue, format!("unknown write command `{name}`"))
                     .help("one of write, uncor, zeroes, verify");
             }
             return None;
@@ -36,7 +36,7 @@ pub(crate) fn write_modes(text: &str, findings: &mut Findings) -> Option<Vec<(Nv
                 Ok(percent) if percent <= 100 => Some(percent),
                 _ => {
                     findings
-                        .fault(at, ProblemCode::OutOfRange, format!("`{percent}` is no percentage"))
+                        .fault(at, ProblemCode::OutOfRange, format!("`{percent}` is not a percentage"))
                         .help("write a number from 0 to 100");
                     return None;
                 }
@@ -54,7 +54,7 @@ fn shared(text: &str, modes: &[(NvmeWrite, Option<u32>)], findings: &mut Finding
     if given > 100 || (given < 100 && open == 0) {
         findings
             .fault(0..text.len(), ProblemCode::Percent, format!("the percentages of `write_mode` add up to {given}"))
-            .help("let them add up to 100, or leave one out");
+            .help("make them add up to 100, or leave one out");
         return None;
     }
     let mut left = 100 - given;
@@ -100,7 +100,7 @@ pub(crate) fn protection_fields(text: &str, findings: &mut Findings) -> Option<P
                     .fault(
                         start..start + name.len(),
                         ProblemCode::UnknownValue,
-                        format!("there is no field `{name}` of protection information"),
+                        format!("unknown protection information field `{name}`"),
                     )
                     .help("write one or more of GUARD, REFTAG and APPTAG, separated by commas");
                 return None;

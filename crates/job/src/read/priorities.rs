@@ -19,9 +19,9 @@ pub(crate) fn shares(text: &str, kb_base: u32, findings: &mut Findings) -> Optio
                 .fault(
                     start..start + entry.len(),
                     ProblemCode::Percent,
-                    format!("blocks of {} bytes have {total} %", share.bytes),
+                    format!("the percentages for blocks of {} bytes add up to {total}%", share.bytes),
                 )
-                .help("let the percentages of each block size add up to at most 100");
+                .help("make the percentages of each block size add up to at most 100");
             return None;
         }
     }
@@ -50,7 +50,7 @@ fn share(entry: &str, kb_base: u32, findings: &mut Findings) -> Option<PriorityS
     let [percentage, class, level, hint] = numbers;
     if parts.len() > 2 && class == 0 {
         let (at, text): Part<'_> = parts[2];
-        findings.fault(at..at + text.len(), ProblemCode::OutOfRange, "a class ranges from 1 to 3");
+        findings.fault(at..at + text.len(), ProblemCode::OutOfRange, "a class must be from 1 to 3");
         return None;
     }
     let priority =
@@ -63,7 +63,7 @@ fn at_most(text: &str, most: u32, findings: &mut Findings) -> Option<u32> {
         Ok(number) if number <= most => Some(number),
         _ => {
             findings
-                .fault(0..text.len(), ProblemCode::OutOfRange, format!("`{text}` is no number up to {most}"))
+                .fault(0..text.len(), ProblemCode::OutOfRange, format!("`{text}` is not a number up to {most}"))
                 .help(format!("write a number from 0 to {most}"));
             None
         }

@@ -28,10 +28,10 @@ pub(crate) fn read<'a>(
 
 fn unknown(head: &str) -> String {
     if head.is_empty() {
-        "a value is missing".to_owned()
+        "missing value".to_owned()
     } else if head.trim() != head {
         "a space precedes the value".to_owned()
     } else {
-        format!("`{head}` is not a value of this option")
+        format!("`{head}` is not a valid value")
     }
 }

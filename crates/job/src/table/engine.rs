@@ -48,7 +48,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
             d.job.pace.batch_complete_max = (n > 0).then_some(n as u32);
         },
     ),
-    int("iodepth_low", (0, ANY), "Refill the queue only when this few operations are in flight.", |d, n| {
+    int("iodepth_low", (0, ANY), "Refill the queue once the operations in flight drop to this number.", |d, n| {
         d.job.pace.iodepth_low = (n > 0).then_some(n as u32);
     }),
     switch("serialize_overlap", "0", "Delay operations that overlap one in flight.", |d, on| {
@@ -57,35 +57,32 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     word(
         "io_submit_mode",
         &["inline", "offload"],
-        "Submit from the worker, or from a helper thread for each operation in flight.",
+        "Submit from the worker, or from one helper thread per operation in flight.",
         |d, word, _, _| d.job.engine.offloads = word == "offload",
     )
     .default("inline"),
     word(
         "mem",
         &["malloc", "shm", "shmhuge", "mmap", "mmapshared", "mmaphuge"],
-        "Type of memory for buffers.",
+        "Memory type of buffers.",
         |d, w, _, _| d.job.engine.mem = memory(w),
     )
     .alias(&["iomem"])
     .default("malloc"),
-    int("iomem_align", (0, ANY), "Alignment of buffers in bytes; never below 4096 in Fathom.", |d, n| {
+    int("iomem_align", (0, ANY), "Buffer alignment in bytes; Fathom uses at least 4096.", |d, n| {
         d.job.engine.iomem_align = n as u32;
     })
     .alias(&["mem_align"])
     .default("0"),
-    int(
-        "hugepage-size",
-        (0, ANY),
-        "Size of the huge pages of `mem=mmaphuge` and `mem=shmhuge`, a power of two.",
-        |d, n| d.job.engine.hugepage_bytes = n as u32,
-    )
+    int("hugepage-size", (0, ANY), "Huge page size of `mem=mmaphuge` and `mem=shmhuge`, a power of two.", |d, n| {
+        d.job.engine.hugepage_bytes = n as u32;
+    })
     .default("2097152"),
     accepted(
         "clocksource",
         Word(&["gettimeofday", "clock_gettime", "cpu"]),
         "Clock for latencies.",
-        "Fathom uses the fastest clock that is exact",
+        "Fathom uses the fastest precise clock",
     ),
     accepted("gtod_cpu", Int(0, ANY), "CPU dedicated to reading the clock.", "reading the clock is cheap"),
 ];
@@ -140,7 +137,7 @@ fn ioengine(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         return;
     }
     let names = ENGINES.map(EngineKind::name);
-    let finding = findings.fault(0..text.len(), ProblemCode::UnknownValue, format!("there is no engine `{name}`"));
+    let finding = findings.fault(0..text.len(), ProblemCode::UnknownValue, format!("unknown engine `{name}`"));
     match units::closest(name.trim(), names.into_iter()) {
         Some(near) => finding.help(format!("write `{near}`")),
         None => finding.help(format!("one of {}", names.join(", "))),

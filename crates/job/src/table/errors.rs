@@ -31,12 +31,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     word(
         "zonemode",
         &["none", "strided", "zbd"],
-        "How the file is divided into zones: not, at regular distances, or as a zoned device is.",
+        "Zone mode: none, zones at regular distances, or a zoned block device.",
         zonemode,
     )
     .default("none"),
-    long("zonesize", 0, "Bytes to transfer in each zone before the next one.", |d, n| d.zones.size = n).default("0"),
-    long("zonecapacity", 0, "Bytes of each zone that can be written, where the device has no zones.", |d, n| {
+    long("zonesize", 0, "Bytes to transfer in each zone before moving to the next.", |d, n| d.zones.size = n)
+        .default("0"),
+    long("zonecapacity", 0, "Writable bytes per zone on devices without zones.", |d, n| {
         d.zones.zoned.capacity = (n > 0).then(|| Bytes::new(n));
     })
     .default("0"),
@@ -45,19 +46,29 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "zoneskip",
         Size,
         Setter::Size(|d, size| d.zones.skip = Some(size)),
-        "Bytes from the end of a zone to the next one.",
+        "Distance in bytes from the end of a zone to the next one.",
     )
     .default("0"),
-    switch("read_beyond_wp", "0", "Permit reads behind a zone's write pointer.", |d, on| {
+    switch("read_beyond_wp", "0", "Permit reads beyond a zone's write pointer.", |d, on| {
         d.zones.zoned.read_beyond_wp = on;
     }),
-    int("max_open_zones", (0, 4096), "How many zones all jobs write at once; 0 for the device's limit.", |d, n| {
-        d.zones.zoned.max_open = n as u32;
-    })
+    int(
+        "max_open_zones",
+        (0, 4096),
+        "Maximum number of zones open for writing in all jobs; 0 for the device's limit.",
+        |d, n| {
+            d.zones.zoned.max_open = n as u32;
+        },
+    )
     .default("0"),
-    int("job_max_open_zones", (0, 4096), "How many zones a worker writes at once; 0 for no limit.", |d, n| {
-        d.zones.zoned.job_max_open = n as u32;
-    })
+    int(
+        "job_max_open_zones",
+        (0, 4096),
+        "Maximum number of zones open for writing per worker; 0 for no limit.",
+        |d, n| {
+            d.zones.zoned.job_max_open = n as u32;
+        },
+    )
     .default("0"),
     switch("ignore_zone_limits", "0", "Permit a `max_open_zones` above the device's limit.", |d, on| {
         d.zones.zoned.ignore_limits = on;
@@ -66,7 +77,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "zone_reset_threshold",
         Floats(0.0, 1.0),
         Setter::Floats(|d, list| d.zones.zoned.reset_threshold = list.first().copied().filter(|ratio| *ratio > 0.0)),
-        "Fraction of the region's bytes that are written, from which on zones are reset.",
+        "Start resetting zones when this fraction of the region is written.",
     ),
     OptionSpec::new(
         "zone_reset_frequency",
@@ -77,7 +88,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     switch("recover_zbd_write_error", "0", "Continue at the device's write pointer after a failed write.", |d, on| {
         d.zones.zoned.recovers = on;
     }),
-    switch("write_zone_remainder", "0", "Write the short ends of zones instead of finishing the zones.", |d, on| {
+    switch("write_zone_remainder", "0", "Write the remainder of a zone instead of finishing the zone.", |d, on| {
         d.zones.zoned.writes_remainder = on;
     }),
     profile("threads", "Workers of `profile=tiobench`."),
@@ -86,14 +97,14 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     profile("dir", "Directory of `profile=tiobench`."),
     profile("device-names", "Devices of `profile=act`."),
     profile("load", "Load of `profile=act`."),
-    profile("test-duration", "Length of `profile=act`."),
+    profile("test-duration", "Duration of `profile=act`."),
     profile("threads-per-queue", "Workers for each device of `profile=act`."),
     profile("read-req-num-512-blocks", "Size of the reads of `profile=act`."),
     profile("large-block-op-kbytes", "Size of the large operations of `profile=act`."),
     OptionSpec::new("prep", Flag, Setter::Nothing, "Prepare the devices for `profile=act`.").status(Status::Profile),
     OptionSpec::new("flow_watermark", Int(0, ANY), Setter::Nothing, "Maximum drift between the jobs of a flow.")
         .status(Status::Deprecated),
-    OptionSpec::new("rwmixcycle", Int(0, ANY), Setter::Nothing, "Time that a mix stays with one direction.")
+    OptionSpec::new("rwmixcycle", Int(0, ANY), Setter::Nothing, "Time that a mixed workload stays in one direction.")
         .status(Status::Removed),
 ];
 

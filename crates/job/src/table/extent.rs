@@ -10,7 +10,7 @@ use crate::read::number::{NumberUnit, micros};
 use crate::read::{Findings, lists};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
-    size("size", "Bytes of its files that the job covers, or a percentage of existing files.", |d, size| {
+    size("size", "Total size of the job's files, or a percentage of existing files.", |d, size| {
         d.job.extent.size = nonzero(size);
     }),
     size("io_size", "Bytes to transfer, if different from `size`.", |d, size| {
@@ -20,28 +20,28 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     size("offset", "Start offset within the files.", |d, size| d.job.extent.offset = size)
         .alias(&["fileoffset"])
         .default("0"),
-    size("offset_increment", "Added to the start offset for each clone.", |d, size| {
+    size("offset_increment", "Increment of the start offset per clone.", |d, size| {
         d.job.extent.offset_increment = size;
     })
     .default("0"),
     long(
         "offset_align",
         0,
-        "Round start offsets given in per cent up to a multiple of this; 0 for the smallest block.",
+        "Round percentage start offsets up to a multiple of this; 0 for the smallest block.",
         |d, n| d.job.extent.offset_align = Bytes::new(n),
     )
     .default("0"),
     long("number_ios", 0, "Maximum number of operations.", |d, n| d.job.extent.number_ios = (n > 0).then_some(n))
         .default("0"),
     time("runtime", "Maximum duration.", |d, t| d.job.extent.runtime = t).alias(&["timeout"]).default("0"),
-    flag("time_based", "Repeat the workload until `runtime` has passed.", |d, on| d.job.extent.time_based = on),
+    flag("time_based", "Repeat the workload until `runtime` has elapsed.", |d, on| d.job.extent.time_based = on),
     time("ramp_time", "Warm-up time before results count; `runtime` starts after it.", |d, t| {
         d.job.extent.ramp_time = t;
     }),
     long(
         "ramp_size",
         0,
-        "Bytes to transfer before results count, by all workers of a group together with `group_reporting`.",
+        "Bytes to transfer before results count; with `group_reporting`, by all workers of a group together.",
         |d, n| d.job.extent.ramp_size = Bytes::new(n),
     ),
     special("startdelay", Seconds, startdelay, "Delay before the job starts; a range `low-high` draws a random delay.")
@@ -50,11 +50,11 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "steadystate",
         OptionKind::Text,
         steadystate,
-        "End when the deviation or slope of IOPS, bandwidth or latency is below a limit: `iops:5%`, `bw_slope:0.3%`.",
+        "Stop when the deviation or slope of IOPS, bandwidth or latency is below a limit: `iops:5%`, `bw_slope:0.3%`.",
     )
     .alias(&["ss"])
     .default("iops_slope:0.01%"),
-    time("steadystate_duration", "Duration for which it must be steady; 0 for no steady state.", |d, t| {
+    time("steadystate_duration", "Required duration of the steady state; 0 to disable the check.", |d, t| {
         d.steady.duration = t;
     })
     .alias(&["ss_dur"])
@@ -115,8 +115,8 @@ fn steadystate(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         "lat_slope" => (SteadyMeasure::Latency, true),
         _ => {
             findings
-                .fault(0..name.len(), ProblemCode::SteadyState, format!("`{name}` is no measure of a steady state"))
-                .help("write `iops`, `bw` or `lat`, with `_slope` if the slope is meant, and a limit: `iops:5%`");
+                .fault(0..name.len(), ProblemCode::SteadyState, format!("`{name}` is not a steady-state criterion"))
+                .help("write `iops`, `bw` or `lat`, optionally with `_slope`, and a limit: `iops:5%`");
             return;
         }
     };
@@ -137,7 +137,7 @@ fn steadystate(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     };
     let Some(limit) = read.filter(|limit: &f64| limit.is_finite() && *limit >= 0.0) else {
         findings
-            .fault(name.len() + 1..text.len(), ProblemCode::SteadyState, format!("`{limit}` is no limit"))
+            .fault(name.len() + 1..text.len(), ProblemCode::SteadyState, format!("`{limit}` is not a limit"))
             .help(format!("write for example `{name}:5%`"));
         return;
     };

@@ -15,9 +15,13 @@ use crate::read::{Findings, distribution, lists};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
     special("filename", Text, filename, "Files or devices, separated by `:` (a colon in a name is `\\:`)."),
-    text("directory", "Directories for relative names, separated by `:`; clones use them in turn.", |d, value| {
-        d.job.files.directories = split_names(value);
-    }),
+    text(
+        "directory",
+        "Directories for relative names, separated by `:`, assigned to clones round-robin.",
+        |d, value| {
+            d.job.files.directories = split_names(value);
+        },
+    ),
     text(
         "filename_format",
         "Template of generated file names; $jobname, $jobnum and $filenum are replaced.",
@@ -26,7 +30,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         },
     )
     .default("$jobname.$jobnum.$filenum"),
-    int("nrfiles", (0, ANY), "Number of files of each worker; `size` is divided among them.", |d, n| {
+    int("nrfiles", (0, ANY), "Number of files per worker; `size` is divided among them.", |d, n| {
         d.job.files.nrfiles = (n as u32).max(1);
     })
     .alias(&["nr_files"])
@@ -34,7 +38,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     int("openfiles", (0, ANY), "Maximum number of files open at the same time; all by default.", |d, n| {
         d.job.files.openfiles = u32::try_from(n).ok().filter(|&files| files > 0);
     }),
-    word("file_service_type", FILE_ORDERS, "Order in which files are used.", file_service).default("roundrobin"),
+    word("file_service_type", FILE_ORDERS, "Order in which to access files.", file_service).default("roundrobin"),
     special("filesize", Long(1), filesize, "Size of each file, or a range `low-high`."),
     switch("create_on_open", "0", "Create files when they are opened, not before the run.", |d, on| {
         d.job.files.create_on_open = on;
@@ -42,11 +46,11 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     word(
         "fallocate",
         &["none", "native", "posix", "keep", "truncate", "0", "1"],
-        "Method of preallocating a file before it is laid out.",
+        "Preallocation method before a file is laid out.",
         |d, w, _, _| d.job.files.fallocate = fallocate(w),
     )
     .default("native"),
-    switch("overwrite", "0", "Write each file in full before the run, so that writes never extend it.", |d, on| {
+    switch("overwrite", "0", "Write each file in full before the run, so that writes do not extend it.", |d, on| {
         d.job.files.overwrite = on;
     }),
     switch("invalidate", "1", "Drop the page cache of each file before the run.", |d, on| d.job.files.invalidate = on),
@@ -67,15 +71,15 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     accepted(
         "create_serialize",
         Bool,
-        "Create the files of one job after those of another.",
-        "files with data are made one after the other",
+        "Lay out the files of one job at a time.",
+        "files with data are created one at a time",
     )
     .default("1"),
-    switch("create_fsync", "1", "Flush each file after it was created with data.", |d, on| {
+    switch("create_fsync", "1", "Flush each file after laying it out.", |d, on| {
         d.job.files.create_fsync = on;
     }),
-    switch("create_only", "0", "Create the files, and run nothing.", |d, on| d.job.files.create_only = on),
-    switch("file_append", "0", "Start at the present end of each file.", |d, on| d.job.files.file_append = on),
+    switch("create_only", "0", "Create the files without running the workload.", |d, on| d.job.files.create_only = on),
+    switch("file_append", "0", "Start at the current end of each file.", |d, on| d.job.files.file_append = on),
     switch("fill_device", "0", "Write until the device or filesystem is full.", |d, on| d.job.files.fill_device = on)
         .alias(&["fill_fs"]),
     switch("pre_read", "0", "Read the files into the page cache before the run.", |d, on| d.job.files.pre_read = on),
@@ -83,7 +87,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     switch(
         "unlink_each_loop",
         "0",
-        "Remove the files after each loop but the last; the next one begins with none.",
+        "Remove the files after each loop but the last, so that the next one starts without files.",
         |d, on| {
             d.job.files.unlink_each_loop = on;
         },
@@ -91,7 +95,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     word(
         "fadvise_hint",
         &["0", "1", "random", "sequential", "noreuse"],
-        "Advise the kernel of the access pattern (posix_fadvise); 1 for that of the job.",
+        "Advise the kernel of the access pattern (posix_fadvise); 1 for the job's own.",
         |d, w, _, _| {
             d.job.files.advice = match w {
                 "0" => CacheHint::None,
@@ -121,7 +125,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     word(
         "lockfile",
         &["none", "exclusive", "readwrite"],
-        "Let one worker at a time use a file, or several if all of them read.",
+        "Lock each file for one worker at a time, or for several readers.",
         |d, w, _, _| {
             d.job.files.locking = match w {
                 "exclusive" => FileLocking::Exclusive,
@@ -134,8 +138,8 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     accepted(
         "filetype",
         Word(&["none", "file", "block", "char"]),
-        "Type of all files, which saves a stat call for each.",
-        "the type of each file is read, so that a device is never taken for a file",
+        "Type of all files; saves a stat call per file.",
+        "the type of each file is checked, so that a device is never mistaken for a file",
     )
     .default("none"),
     text("opendir", "Use all regular files below this directory.", |d, path| {
@@ -164,7 +168,7 @@ fn filename(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         let (names, more) = (files.filenames.get(..3).unwrap_or(&files.filenames), files.filenames.len() > 3);
         let given = format!("{}{}", names.join(":"), if more { ":…" } else { "" });
         findings
-            .quirk(0..text.len(), ProblemCode::ConflictingOptions, format!("`{given}` was given before"))
+            .quirk(0..text.len(), ProblemCode::ConflictingOptions, format!("`{given}` was set before"))
             .note("fio uses those files too, and divides `size` among them all")
             .help("name all files of a job in one place, separated by `:`");
     }
@@ -222,7 +226,7 @@ fn filesize(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     });
     if !any && findings.items.is_empty() {
         findings
-            .fault(0..text.len(), ProblemCode::OutOfRange, "a file has at least one byte")
+            .fault(0..text.len(), ProblemCode::OutOfRange, "a file needs at least one byte")
             .help("write for example `64k`");
     }
     draft.job.files.filesize = Some((ends.0.min(ends.1), ends.0.max(ends.1)));

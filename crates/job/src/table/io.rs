@@ -18,7 +18,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         .alias(&["readwrite"])
         .default("read"),
     share("rwmixread", "Percentage of reads in a mix.", |d, n| d.job.pattern.set_read_percent(n as u32)).default("50"),
-    share("rwmixwrite", "Percentage of writes in a mix; the later of the two options applies.", |d, n| {
+    share("rwmixwrite", "Percentage of writes in a mix; the last of the two options applies.", |d, n| {
         d.job.pattern.set_read_percent(100_u32.wrapping_sub(n as u32));
     })
     .default("50"),
@@ -33,7 +33,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     special("bsrange", Ranges, bsrange, "Range of block sizes, in multiples of the lower bound.")
         .alias(&["blocksize_range"]),
     special("bssplit", Text, bssplit, "Block sizes with a percentage each: `4k/60:64k/40`."),
-    flag("bs_unaligned", "Permit block sizes of any number of bytes within the range.", |d, on| {
+    flag("bs_unaligned", "Permit any block size in bytes within the range.", |d, on| {
         d.job.pattern.bs_unaligned = on;
     })
     .alias(&["blocksize_unaligned"]),
@@ -50,14 +50,14 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "Interpret the two block sizes as sequential and random instead of read and write.",
         |d, on| d.job.pattern.sizes_by_order = on,
     ),
-    flag("norandommap", "Permit a block to be accessed again before all blocks were accessed once.", |d, on| {
+    flag("norandommap", "Permit repeated access to a block before all blocks were accessed once.", |d, on| {
         d.job.pattern.norandommap = on;
     }),
     OptionSpec::new(
         "softrandommap",
         Bool,
         Setter::Nothing,
-        "Continue without a block map if there is no memory for one.",
+        "Continue without a block map if memory is too small for one.",
     )
     .status(super::Status::Accepted("the map always fits"))
     .default("0"),
@@ -100,14 +100,14 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     word(
         "rw_sequencer",
         &["sequential", "identical"],
-        "Operations between two random offsets of `rw=rand…:N`: following each other, or at the same offset.",
+        "Offsets between the random ones of `rw=rand…:N`: sequential, or identical.",
         |d, w, _, _| d.job.pattern.repeats_offset = w == "identical",
     )
     .default("sequential"),
     switch(
         "sprandom",
         "0",
-        "Precondition a flash device in one pass: write each block once, and more of the older ones again.",
+        "Precondition a flash device in one pass: write each block once, and rewrite a fraction of them.",
         |d, on| d.preconditioning.0 = on,
     ),
     int("spr_num_regions", (2, 1_000_000), "Number of regions into which `sprandom` divides its pass.", |d, n| {
@@ -118,13 +118,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "spr_op",
         Floats(SPR_OP_MIN, SPR_OP_MAX),
         Setter::Floats(|d, list| d.preconditioning.1.overprovisioning = list.first().copied().unwrap_or(0.15)),
-        "Overprovisioning of the device for `sprandom`, as a fraction of its size.",
+        "Overprovisioning for `sprandom`, as a fraction of the device size.",
     )
     .default("0.15"),
     long(
         "spr_cs",
         0,
-        "Cache size of the device in bytes: `sprandom` repeats writes after those of the next region, not before.",
+        "Device cache size in bytes; with it, `sprandom` rewrites blocks after the next region instead of before.",
         |d, n| d.preconditioning.1.cache_bytes = n,
     )
     .default("0"),
@@ -136,7 +136,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.payload.scramble_buffers = on;
     }),
     special("buffer_pattern", Text, buffer_pattern, "Fill buffers with this pattern."),
-    int("buffer_compress_percentage", (0, 100), "Percentage by which buffers can be compressed.", |d, n| {
+    int("buffer_compress_percentage", (0, 100), "Compressibility of buffers, in percent.", |d, n| {
         d.job.payload.compress_percent = Some(n as u32);
     }),
     int(
@@ -152,14 +152,14 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     word(
         "dedupe_mode",
         &["repeat", "working_set"],
-        "Source of duplicate buffers: the buffer before, or a working set.",
+        "Source of duplicate buffers: the previous buffer, or a working set.",
         |d, w, _, _| d.job.payload.dedupe.has_working_set = w == "working_set",
     )
     .default("repeat"),
     int(
         "dedupe_working_set_percentage",
         (0, 100),
-        "Size of the working set of duplicates, as a percentage of the job's blocks.",
+        "Working set of duplicates, as a percentage of the job's blocks.",
         |d, n| d.job.payload.dedupe.working_set_percent = n as u32,
     )
     .default("5"),
@@ -214,7 +214,7 @@ fn run(text: &str, findings: &mut Findings) -> i64 {
         let finding =
             findings.quirk(0..text.len(), ProblemCode::OutOfRange, format!("`{text}` is not a count of operations"));
         match count {
-            0 => finding.note("fio never leaves the sequence that it begins"),
+            0 => finding.note("fio never leaves its first sequence"),
             _ => finding.note(format!("fio reads {count}")),
         };
         finding.help("write a number from 1, without a unit");
@@ -258,7 +258,7 @@ fn random_distribution(draft: &mut JobDraft, text: &str, findings: &mut Findings
             .quirk(
                 named.len()..text.len(),
                 ProblemCode::UnusedArgument,
-                "one without a value is for all kinds of operation",
+                "a distribution without a value applies to reads, writes and trims",
             )
             .note(format!("fio drops `{}`", &text[named.len()..]));
         parts.truncate(1);

@@ -36,14 +36,14 @@ pub(crate) static TABLES: [(Category, &str, &[OptionSpec]); 14] = [
     (Category::Pattern, "Pattern and data", io::OPTIONS),
     (Category::Engine, "Engine", engine::OPTIONS),
     (Category::Pace, "Rate and syncing", pace::OPTIONS),
-    (Category::Replay, "Replay of traces", replay::OPTIONS),
+    (Category::Replay, "Trace replay", replay::OPTIONS),
     (Category::Verify, "Verification", verify::OPTIONS),
     (Category::Statistics, "Statistics and logs", stats::OPTIONS),
     (Category::Other, "Errors, zones and others", errors::OPTIONS),
-    (Category::Other, "Placement of data", nvme::PLACEMENT),
-    (Category::Private, "Options of one engine", private::OPTIONS),
-    (Category::Private, "Options of the engine http", objects::OPTIONS),
-    (Category::Private, "Options of NVMe commands", nvme::OPTIONS),
+    (Category::Other, "Data placement", nvme::PLACEMENT),
+    (Category::Private, "Engine options", private::OPTIONS),
+    (Category::Private, "Options of the http engine", objects::OPTIONS),
+    (Category::Private, "NVMe command options", nvme::OPTIONS),
 ];
 
 /// All options by category, within each in the order of the documentation.

@@ -13,8 +13,8 @@ const COMMANDS: &[&str] = &["io_uring_cmd"];
 const OTHERS: &[&str] = &["io_uring", "xnvme"];
 /// The engine that takes options of commands and sends none.
 const RING: &[&str] = &["io_uring"];
-const ONLY_COMMANDS: &str = "it concerns commands, which `io_uring_cmd` sends";
-const ONLY_SCSI: &str = "it concerns SCSI commands (`cmd_type=bsg`)";
+const ONLY_COMMANDS: &str = "it applies to commands, which `io_uring_cmd` sends";
+const ONLY_SCSI: &str = "it applies to SCSI commands (`cmd_type=bsg`)";
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
     word("cmd_type", &["nvme", "bsg"], "Kind of passthrough command.", |_, w, _, findings| {
@@ -33,7 +33,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "write_mode",
         Text,
         write_mode,
-        "Commands for writes (write, uncor, zeroes, verify), with percentages: `write/60:zeroes/40`.",
+        "Commands for writes (write, uncor, zeroes, verify), optionally with percentages: `write/60:zeroes/40`.",
     )
     .default("write")
     .engines(COMMANDS),
@@ -42,7 +42,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         if w == "prefetch" {
             findings
                 .fault(0..w.len(), ProblemCode::NotSupported, "read_mode=prefetch is a SCSI command")
-                .note("fio has it with cmd_type=bsg only")
+                .note("fio supports it only with cmd_type=bsg")
                 .help("leave it out: NVMe commands read with read_mode=read");
         }
     })
@@ -64,14 +64,15 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     accepted("verify_mode", Word(&["read", "compare"]), "Command for verification.", ONLY_COMMANDS)
         .default("read")
         .engines(RING),
-    accepted("cdb_len", Word(&["0", "10", "16", "32"]), "Length of SCSI commands in bytes.", ONLY_SCSI)
+    accepted("cdb_len", Word(&["0", "10", "16", "32"]), "SCSI command length in bytes.", ONLY_SCSI)
         .default("0")
         .engines(&["io_uring", "io_uring_cmd"]),
     accepted("verify_bytchk", Word(&["0", "1", "3"]), "BYTCHK field of SCSI VERIFY.", ONLY_SCSI)
         .default("0")
         .engines(&["io_uring", "io_uring_cmd"]),
-    switch("deac", "0", "Let Write Zeroes deallocate (DEAC).", |d, on| d.job.engine.nvme.deac = on).engines(COMMANDS),
-    accepted("deac", Bool, "Let Write Zeroes deallocate (DEAC).", ONLY_COMMANDS).default("0").engines(RING),
+    switch("deac", "0", "Permit Write Zeroes to deallocate (DEAC).", |d, on| d.job.engine.nvme.deac = on)
+        .engines(COMMANDS),
+    accepted("deac", Bool, "Permit Write Zeroes to deallocate (DEAC).", ONLY_COMMANDS).default("0").engines(RING),
     int("md_per_io_size", (0, 1 << 30), "Size of the separate metadata buffer per operation, in bytes.", |d, n| {
         d.job.engine.nvme.metadata_bytes = n as u32;
     })
@@ -87,14 +88,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("pi_act", Bool, "Let the device insert and strip protection information (PRACT).")
         .default("1")
         .engines(OTHERS),
-    special(
-        "pi_chk",
-        Text,
-        pi_chk,
-        "Fields of protection information to check: one or more of GUARD, REFTAG and APPTAG.",
-    )
-    .engines(COMMANDS),
-    later("pi_chk", Text, "Fields of protection information to check.").engines(OTHERS),
+    special("pi_chk", Text, pi_chk, "Protection information fields to check: one or more of GUARD, REFTAG and APPTAG.")
+        .engines(COMMANDS),
+    later("pi_chk", Text, "Protection information fields to check.").engines(OTHERS),
     int("apptag", (0, 0xffff), "Application tag of protection information.", |d, n| {
         d.job.engine.nvme.apptag = n as u16;
     })
@@ -110,13 +106,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
 ];
 
 pub(super) static PLACEMENT: &[OptionSpec] = &[
-    switch("fdp", "0", "Tell the device where data belong, by Flexible Data Placement (io_uring_cmd).", |d, on| {
+    switch("fdp", "0", "Direct writes to placements by Flexible Data Placement (io_uring_cmd).", |d, on| {
         d.job.engine.nvme.placement.fdp = on;
     }),
     word(
         "dataplacement",
         &["none", "fdp", "streams"],
-        "Directives that tell the device where data belong.",
+        "Data placement method: Flexible Data Placement or streams.",
         |d, w, _, _| {
             d.job.engine.nvme.placement.kind = match w {
                 "fdp" => PlacementKind::Fdp,
@@ -127,7 +123,7 @@ pub(super) static PLACEMENT: &[OptionSpec] = &[
     )
     .alias(&["data_placement"])
     .default("none"),
-    word("plid_select", &["random", "roundrobin", "scheme"], "Order in which placements are used.", |d, w, _, _| {
+    word("plid_select", &["random", "roundrobin", "scheme"], "Order in which to use placements.", |d, w, _, _| {
         d.job.engine.nvme.placement.select = match w {
             "random" => PlacementSelect::Random,
             "scheme" => PlacementSelect::Scheme,
@@ -140,10 +136,10 @@ pub(super) static PLACEMENT: &[OptionSpec] = &[
         "plids",
         Text,
         plids,
-        "Placements to use: indexes of placement identifiers (fdp) or stream identifiers, as in `0,2-4`.",
+        "Placements to use: placement identifier indexes (fdp) or stream identifiers, such as `0,2-4`.",
     )
     .alias(&["fdp_pli"]),
-    text("dp_scheme", "File that maps offsets to placements: lines of start, end and index.", |d, text| {
+    text("dp_scheme", "File that maps offsets to placements, in lines of start, end and index.", |d, text| {
         d.job.engine.nvme.placement.scheme = (!text.is_empty()).then(|| text.to_owned());
     }),
 ];

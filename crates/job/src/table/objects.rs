@@ -25,11 +25,11 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     })
     .default("localhost")
     .engines(HTTP),
-    text("http_user", "User name for the basic authentication of WebDAV.", |d, text| {
+    text("http_user", "User name for WebDAV basic authentication.", |d, text| {
         text.clone_into(&mut d.job.engine.objects.user);
     })
     .engines(HTTP),
-    text("http_pass", "Password for the basic authentication of WebDAV.", |d, text| {
+    text("http_pass", "Password for WebDAV basic authentication.", |d, text| {
         text.clone_into(&mut d.job.engine.objects.password.0);
     })
     .secret()
@@ -43,36 +43,36 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     })
     .default("webdav")
     .engines(HTTP),
-    text("http_s3_key", "Secret key of S3.", |d, text| text.clone_into(&mut d.job.engine.objects.s3_key.0))
+    text("http_s3_key", "S3 secret key.", |d, text| text.clone_into(&mut d.job.engine.objects.s3_key.0))
         .secret()
         .engines(HTTP),
-    text("http_s3_keyid", "Access key ID of S3.", |d, text| text.clone_into(&mut d.job.engine.objects.s3_key_id.0))
+    text("http_s3_keyid", "S3 access key ID.", |d, text| text.clone_into(&mut d.job.engine.objects.s3_key_id.0))
         .secret()
         .engines(HTTP),
-    text("http_s3_security_token", "Token of temporary credentials of S3.", |d, text| {
+    text("http_s3_security_token", "S3 security token of temporary credentials.", |d, text| {
         text.clone_into(&mut d.job.engine.objects.s3_token.0);
     })
     .secret()
     .engines(HTTP),
-    text("http_s3_region", "Region of S3.", |d, text| text.clone_into(&mut d.job.engine.objects.s3_region))
+    text("http_s3_region", "S3 region.", |d, text| text.clone_into(&mut d.job.engine.objects.s3_region))
         .default("us-east-1")
         .engines(HTTP),
-    text("http_s3_sse_customer_key", "Key of 32 bytes with which S3 encrypts the objects (SSE-C).", |d, text| {
+    text("http_s3_sse_customer_key", "S3 server-side encryption key (SSE-C), 32 bytes.", |d, text| {
         text.clone_into(&mut d.job.engine.objects.s3_customer_key.0);
     })
     .secret()
     .engines(HTTP),
-    text("http_s3_sse_customer_algorithm", "Algorithm of that encryption.", |d, text| {
+    text("http_s3_sse_customer_algorithm", "Algorithm of server-side encryption (SSE-C).", |d, text| {
         text.clone_into(&mut d.job.engine.objects.s3_customer_algorithm);
     })
     .default("AES256")
     .engines(HTTP),
-    text("http_s3_storage_class", "Storage class of objects that are written to S3.", |d, text| {
+    text("http_s3_storage_class", "S3 storage class of written objects.", |d, text| {
         text.clone_into(&mut d.job.engine.objects.s3_storage_class);
     })
     .default("STANDARD")
     .engines(HTTP),
-    text("http_swift_auth_token", "Token of a session of Swift.", |d, text| {
+    text("http_swift_auth_token", "Swift session token.", |d, text| {
         text.clone_into(&mut d.job.engine.objects.swift_token.0);
     })
     .secret()
@@ -80,7 +80,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     word(
         "http_object_mode",
         &["block", "range"],
-        "An object for each block, or ranges of one object.",
+        "Store each block as an object, or blocks as ranges of one object.",
         |d, w, _, _| {
             d.job.engine.objects.ranged = w == "range";
         },
@@ -90,7 +90,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     int(
         "http_verbose",
         (0, i64::MAX),
-        "Report each request and the status of its answer (1), and its size and duration (2).",
+        "Print each request with its response status (1), and also its size and duration (2).",
         |d, n| {
             d.job.engine.objects.verbosity = n.min(2) as u32;
         },

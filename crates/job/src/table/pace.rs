@@ -48,7 +48,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.pace.rate_ignores_thinktime = on;
     }),
     idle("thinktime", "Idle time after each `thinktime_blocks` operations.", |d, t| d.job.pace.thinktime = t),
-    idle("thinktime_spin", "Part of the idle time to spend spinning.", |d, t| d.job.pace.thinktime_spin = t),
+    idle("thinktime_spin", "Part of the idle time to busy-wait.", |d, t| d.job.pace.thinktime_spin = t),
     idle("thinktime_iotime", "Idle after each interval of this length instead.", |d, t| {
         d.job.pace.thinktime_iotime = t;
     }),
@@ -66,7 +66,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         },
     )
     .default("complete"),
-    int("thinkcycles", (0, ANY), "Processor cycles to spend after each operation, before the idle time.", |d, n| {
+    int("thinkcycles", (0, ANY), "CPU cycles to spend after each operation, before the idle time.", |d, n| {
         d.job.pace.thinkcycles = n as u32;
     })
     .default("0"),
@@ -80,13 +80,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "latency_target",
         Micros,
         Setter::Time(|d, t| d.job.pace.target.latency = t),
-        "Search the highest queue depth that keeps latency below this.",
+        "Find the highest queue depth that keeps latency below this.",
     ),
     OptionSpec::new(
         "latency_window",
         Micros,
         Setter::Time(|d, t| d.job.pace.target.window = t),
-        "Duration of each step of that search.",
+        "Duration of each step of the `latency_target` search.",
     ),
     OptionSpec::new(
         "latency_percentile",
@@ -95,12 +95,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "Percentage of operations that must meet the target.",
     )
     .default("100"),
-    switch("latency_run", "0", "Continue to adjust the depth after it was found.", |d, on| {
+    switch("latency_run", "0", "Keep adjusting the depth after the search has found it.", |d, on| {
         d.job.pace.target.continues = on;
     }),
-    int("fsync", (0, ANY), "Number of writes between calls of fsync; 0 for none.", |d, n| d.job.sync.fsync = n as u32)
+    int("fsync", (0, ANY), "Number of writes between fsync calls; 0 for none.", |d, n| d.job.sync.fsync = n as u32)
         .default("0"),
-    int("fdatasync", (0, ANY), "Number of writes between calls of fdatasync; 0 for none.", |d, n| {
+    int("fdatasync", (0, ANY), "Number of writes between fdatasync calls; 0 for none.", |d, n| {
         d.job.sync.fdatasync = n as u32;
     })
     .default("0"),
@@ -111,13 +111,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "sync_file_range",
         Word(SYNC_PHASES),
         sync_file_range,
-        "Phases of sync_file_range, separated by commas, and after `:` the number of writes between two calls.",
+        "Phases of sync_file_range, separated by commas, then `:` and the number of writes between calls.",
     ),
     accepted(
         "write_barrier",
         Int(0, ANY),
         "Number of writes between barrier writes.",
-        "Linux has no barrier writes; fio marks these writes, and no engine heeds the mark. Use `fdatasync`.",
+        "Linux has no barrier writes; fio marks these writes, but every engine ignores the mark. Use `fdatasync`.",
     )
     .default("0"),
 ];

@@ -25,7 +25,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         .engines(RINGS),
     flag("registerfiles", "Register files with the kernel before the run.", |d, on| d.job.engine.registerfiles = on)
         .engines(RINGS),
-    flag("sqthread_poll", "Submit operations by a kernel polling thread (SQPOLL).", |d, on| {
+    flag("sqthread_poll", "Submit operations through a kernel polling thread (SQPOLL).", |d, on| {
         d.job.engine.sqthread_poll = on;
     })
     .engines(&["io_uring", "io_uring_cmd", "xnvme"]),
@@ -36,19 +36,19 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     int(
         "nonvectored",
         (i64::MIN, ANY),
-        "Use plain reads and writes instead of vectored ones; 0 for vectored ones.",
+        "Use plain instead of vectored reads and writes; 0 for vectored ones.",
         |d, n| d.job.engine.vectored = n == 0,
     )
     .default("-1")
     .engines(RINGS),
-    accepted("userspace_reap", Flag, "Collect completions without a system call.", "it changes no result")
+    accepted("userspace_reap", Flag, "Collect completions without a system call.", "it does not change results")
         .engines(&["libaio"]),
     switch("libaio_vectored", "0", "Use vectored reads and writes.", |d, on| d.job.engine.vectored = on)
         .engines(&["libaio"]),
     int(
         "force_async",
         (i64::MIN, ANY),
-        "Let the kernel execute one of this many operations asynchronously; 0 for none.",
+        "Force asynchronous execution of one in this many operations; 0 for none.",
         |d, n| d.job.engine.force_async = n as u32,
     )
     .default("0")
@@ -89,10 +89,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "Percentages with a priority for each block size: `4k/50:64k/10/1/0`, with class and level.",
     )
     .engines(PRIORITY),
-    switch("readfua", "0", "Set FUA for reads: they come from the medium.", |d, on| d.job.engine.read_fua = on)
-        .engines(COMMANDS),
+    switch("readfua", "0", "Set FUA for reads, which the device then serves from the medium.", |d, on| {
+        d.job.engine.read_fua = on;
+    })
+    .engines(COMMANDS),
     accepted("readfua", Bool, "Set FUA for reads.", ONLY_COMMANDS).default("0").engines(&["io_uring"]),
-    switch("writefua", "0", "Set FUA for writes: they are on the medium when they complete.", |d, on| {
+    switch("writefua", "0", "Set FUA for writes, which then reach the medium before they complete.", |d, on| {
         d.job.engine.write_fua = on;
     })
     .engines(COMMANDS),
@@ -102,34 +104,34 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     })
     .default("0")
     .engines(&["mmap"]),
-    int("cpuload", (1, ANY), "Percentage of the time in which the processor is busy; more than 100 is 100.", |d, n| {
+    int("cpuload", (1, ANY), "CPU utilization in percent; values above 100 mean 100.", |d, n| {
         d.job.engine.processor.percent = n.min(100) as u32;
     })
     .engines(PROCESSOR),
-    word("cpumode", &["noop", "qsort"], "Work for the processor: counting or sorting.", |d, w, _, _| {
+    word("cpumode", &["noop", "qsort"], "CPU workload: counting or sorting.", |d, w, _, _| {
         d.job.engine.processor.work = if w == "qsort" { ProcessorWork::Qsort } else { ProcessorWork::Noop };
     })
     .default("noop")
     .engines(PROCESSOR),
-    int("cpuchunks", (1, BURST_MAX_US), "Length of each burst of work, in microseconds.", |d, n| {
+    int("cpuchunks", (1, BURST_MAX_US), "Length of each busy burst, in microseconds.", |d, n| {
         d.job.engine.processor.burst = Nanos::from_micros(n);
     })
     .default("50000")
     .engines(PROCESSOR),
-    switch("exit_on_io_done", "0", "End when all jobs of other engines have ended.", |d, on| {
+    switch("exit_on_io_done", "0", "Stop when all jobs of other engines have finished.", |d, on| {
         d.job.engine.processor.ends_with_others = on;
     })
     .engines(PROCESSOR),
     text(
         "hostname",
-        "Host to connect to, own address to listen on, multicast group, or path of a Unix socket.",
+        "Host to connect to, local address to listen on, multicast group, or path of a Unix socket.",
         |d, text| {
             d.job.engine.network.hostname = (!text.is_empty()).then(|| text.to_owned());
         },
     )
     .engines(NETWORK),
     later("hostname", Text, "Host to connect to or address to listen on.").engines(&["rdma"]),
-    int("port", (1, 65_535), "Port to connect to or listen on; each clone adds its number.", |d, n| {
+    int("port", (1, 65_535), "Port to connect to or listen on, plus the number of the clone.", |d, n| {
         d.job.engine.network.port = Some(n as u16);
     })
     .engines(NETWORK),
@@ -154,27 +156,24 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     .engines(NETWORK),
     switch("nodelay", "0", "Send small packets at once (TCP_NODELAY).", |d, on| d.job.engine.network.nodelay = on)
         .engines(NETWORK),
-    flag("listen", "Accept a connection of TCP or vsock instead of opening one.", |d, on| {
+    flag("listen", "Accept a TCP or vsock connection instead of opening one.", |d, on| {
         d.job.engine.network.listen = on;
     })
     .engines(NETWORK),
-    flag("pingpong", "Send each block back, in both jobs.", |d, on| d.job.engine.network.pingpong = on)
+    flag("pingpong", "Echo each block to its sender; set it in both jobs.", |d, on| d.job.engine.network.pingpong = on)
         .engines(NETWORK),
-    text("interface", "IPv4 address of the local interface of multicasts.", |d, text| {
+    text("interface", "IPv4 address of the local interface for multicast.", |d, text| {
         d.job.engine.network.interface = (!text.is_empty()).then(|| text.to_owned());
     })
     .engines(NETWORK),
-    int("ttl", (0, 255), "Time to live of multicasts.", |d, n| d.job.engine.network.ttl = n as u32)
+    int("ttl", (0, 255), "Time to live of multicast packets.", |d, n| d.job.engine.network.ttl = n as u32)
         .default("1")
         .engines(NETWORK),
-    int(
-        "window_size",
-        (0, i32::MAX as i64),
-        "Size of the socket buffer in bytes, of the end that connects or listens; 0 for the default.",
-        |d, n| d.job.engine.network.window_bytes = n as u32,
-    )
+    int("window_size", (0, i32::MAX as i64), "Socket buffer size in bytes; 0 for the default.", |d, n| {
+        d.job.engine.network.window_bytes = n as u32;
+    })
     .engines(NETWORK),
-    int("mss", (0, i32::MAX as i64), "Maximum segment size of TCP in bytes; 0 for the default.", |d, n| {
+    int("mss", (0, i32::MAX as i64), "TCP maximum segment size in bytes; 0 for the default.", |d, n| {
         d.job.engine.network.segment_bytes = n as u32;
     })
     .engines(NETWORK),
@@ -187,13 +186,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     })
     .default("stat")
     .engines(&["filestat", "dirstat"]),
-    text("program", "Program to run, until it ends or the job does.", |d, text| {
+    text("program", "Program to run until it exits or the job ends.", |d, text| {
         d.job.engine.program.path = text.to_owned();
     })
     .engines(PROGRAM),
     text(
         "arguments",
-        "Arguments of the program, separated by blanks; %r is the runtime in seconds, %n the name of the job.",
+        "Arguments of the program, separated by spaces; %r is the runtime in seconds, %n the job name.",
         |d, text| d.job.engine.program.arguments = text.to_owned(),
     )
     .engines(PROGRAM),
@@ -211,14 +210,14 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.engine.program.redirects = on;
     })
     .engines(PROGRAM),
-    text("donorname", "File with which the files exchange extents; its data are lost.", |d, text| {
+    text("donorname", "Donor file for the extent exchange; its data is lost.", |d, text| {
         d.job.engine.defragment.donor = text.to_owned();
     })
     .engines(&["e4defrag"]),
     int(
         "inplace",
         (0, 1),
-        "Allocate and free the donor's space in each operation, not once before the run.",
+        "Allocate and free the donor's space in each operation instead of once before the run.",
         |d, n| {
             d.job.engine.defragment.in_place = n == 1;
         },
@@ -299,7 +298,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("libblkio_queue_size", Int(0, ANY), "Size of the queue.").engines(&["libblkio"]),
     later("libblkio_pre_start_props", Text, "Properties before starting.").engines(&["libblkio"]),
     later("libblkio_vectored", Flag, "Use vectored operations.").engines(&["libblkio"]),
-    later("libblkio_write_zeroes_on_trim", Flag, "Trims write zeroes.").engines(&["libblkio"]),
+    later("libblkio_write_zeroes_on_trim", Flag, "Write zeroes on trims.").engines(&["libblkio"]),
     later("libblkio_wait_mode", Word(&["block", "eventfd", "loop"]), "Method of waiting for completions.")
         .engines(&["libblkio"]),
     later("libblkio_force_enable_completion_eventfd", Flag, "Keep the completion eventfd enabled.")
@@ -307,7 +306,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("no_completion_thread", Flag, "Collect completions in the worker.").engines(&["windowsaio"]),
 ];
 
-const ONLY_COMMANDS: &str = "it concerns commands, which `io_uring_cmd` sends";
+const ONLY_COMMANDS: &str = "it applies to commands, which `io_uring_cmd` sends";
 const PRIORITY: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
 const NETWORK: &[&str] = &["net", "netsplice"];
 const CEPH: &[&str] = &["rbd", "rados"];

@@ -12,14 +12,14 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     text("name", "Name of the job; on the command line, it starts a new job.", |d, name| {
         d.name = Some(name.to_owned());
     }),
-    text("description", "Description of the job, repeated in the results.", |d, words| {
+    text("description", "Description of the job, included in the results.", |d, words| {
         d.job.description = Some(words.to_owned());
     }),
-    int("numjobs", (0, ANY), "Number of workers that run this job independently.", |d, n| {
+    int("numjobs", (0, ANY), "Number of workers that each run this job.", |d, n| {
         d.job.grouping.numjobs = n as u32;
     })
     .default("1"),
-    int("loops", (0, ANY), "Number of repetitions of the job.", |d, n| d.job.extent.loops = n as u32).default("1"),
+    int("loops", (0, ANY), "Number of times to run the job.", |d, n| d.job.extent.loops = n as u32).default("1"),
     flag("thread", "Use threads instead of processes; Fathom always does.", |d, on| {
         d.job.grouping.thread = on;
     }),
@@ -29,11 +29,11 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     flag("group_reporting", "Merge the results of adjacent jobs of one group.", |d, on| {
         d.job.grouping.group_reporting = on;
     }),
-    flag("exitall", "End all other jobs when this job ends.", |d, on| d.job.grouping.exitall = on),
+    flag("exitall", "Stop all other jobs when this job ends.", |d, on| d.job.grouping.exitall = on),
     word(
         "exit_what",
         &["group", "stonewall", "all"],
-        "Jobs that `exitall` ends: those of the reporting group, those that run, or all of the run.",
+        "Jobs that `exitall` stops: the reporting group, all running jobs, or all jobs of the run.",
         |d, w, _, _| {
             d.job.grouping.exit_what = match w {
                 "stonewall" => ExitScope::Stonewall,
@@ -43,44 +43,35 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         },
     )
     .default("group"),
-    flag("exitall_on_error", "End other jobs, as `exit_what` says, if this job fails.", |d, on| {
+    flag("exitall_on_error", "Stop other jobs if this job fails; `exit_what` selects them.", |d, on| {
         d.job.grouping.exitall_on_error = on;
     }),
-    text("wait_for", "Start after all workers of the preceding job of this name have finished.", |d, name| {
+    text("wait_for", "Start after all workers of the preceding job with this name have finished.", |d, name| {
         d.job.grouping.wait_for = (!name.is_empty()).then(|| name.to_owned());
     }),
     special("cpus_allowed", Text, cpus_allowed, "CPUs that the workers may run on, such as `0-3,5`."),
     word(
         "cpus_allowed_policy",
         &["shared", "split"],
-        "Share the CPUs among all workers, or give each worker one.",
+        "Share the CPUs among all workers, or assign one to each worker.",
         |d, w, _, _| d.job.grouping.cpus_split = w == "split",
     ),
-    special(
-        "ranks",
-        Text,
-        ranks,
-        "Ranks of a run on many hosts, or simulated hosts, that run the job, such as `0-3,5`.",
-    )
-    .status(Status::OfFathom),
-    text(
-        "rank_hosts",
-        "Hosts, real or simulated, whose ranks run the job, in a run on many hosts, such as `db*,web1`.",
-        |d, text| {
-            d.job.ranks.hosts =
-                text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
-        },
-    )
+    special("ranks", Text, ranks, "Ranks (or simulated hosts) that run the job, such as `0-3,5`.")
+        .status(Status::OfFathom),
+    text("rank_hosts", "Hosts, real or simulated, that run the job, such as `db*,web1`.", |d, text| {
+        d.job.ranks.hosts =
+            text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+    })
     .status(Status::OfFathom),
     special("cpumask", Int(0, ANY), cpumask, "CPUs that the workers may run on, as a bit mask."),
-    special("numa_cpu_nodes", Text, numa_cpu_nodes, "NUMA nodes whose CPUs run the workers, such as `0-1` or `all`."),
+    special("numa_cpu_nodes", Text, numa_cpu_nodes, "NUMA nodes to run the workers on, such as `0-1` or `all`."),
     special(
         "numa_mem_policy",
         Text,
         numa_mem_policy,
-        "Policy of the workers' memory: `default`, `local`, `prefer:NODE`, `bind:NODES` or `interleave:NODES`.",
+        "Memory policy of the workers: `default`, `local`, `prefer:NODE`, `bind:NODES` or `interleave:NODES`.",
     ),
-    int("nice", (-20, 19), "Added to the CPU priority (nice value) of the workers.", |d, n| {
+    int("nice", (-20, 19), "Increment of the workers' CPU priority (nice value).", |d, n| {
         d.job.host.nice = Some(n as i32);
     })
     .default("0"),
@@ -98,12 +89,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     }),
     text(
         "cgroup",
-        "Put the workers into this control group of the `blkio` controller, created if it is missing.",
+        "Put the workers into this control group of the `blkio` controller, creating it if missing.",
         |d, name| {
             name.clone_into(&mut d.job.host.control_group.name);
         },
     ),
-    int("cgroup_weight", (100, 1000), "Weight of that control group for block I/O.", |d, n| {
+    int("cgroup_weight", (100, 1000), "Block I/O weight of that control group.", |d, n| {
         d.job.host.control_group.weight = Some(n as u32);
     }),
     switch("cgroup_nodelete", "0", "Keep the control group after the job.", |d, on| {
@@ -113,27 +104,28 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     int("gid", (0, ANY), "Run the workers as this group.", |d, n| d.job.host.gid = Some(n as u32)),
     text(
         "exec_prerun",
-        "Shell command before each worker begins; its output goes to NAME.prerun.txt.",
+        "Shell command to run before each worker; its output goes to NAME.prerun.txt.",
         |d, command| {
             d.job.host.before = (!command.is_empty()).then(|| command.to_owned());
         },
     ),
-    text("exec_postrun", "Shell command after each worker; its output goes to NAME.postrun.txt.", |d, command| {
-        d.job.host.after = (!command.is_empty()).then(|| command.to_owned());
-    }),
+    text(
+        "exec_postrun",
+        "Shell command to run after each worker; its output goes to NAME.postrun.txt.",
+        |d, command| {
+            d.job.host.after = (!command.is_empty()).then(|| command.to_owned());
+        },
+    ),
     accepted("comm", Text, "Process name of the worker.", "Fathom's workers are threads of one process"),
-    long(
-        "lockmem",
-        0,
-        "Memory that each worker locks while it runs, so that less is left for the page cache.",
-        |d, n| d.job.host.lockmem = Bytes::new(n),
-    )
+    long("lockmem", 0, "Memory that each worker locks while it runs, to shrink the page cache.", |d, n| {
+        d.job.host.lockmem = Bytes::new(n);
+    })
     .default("0"),
     accepted(
         "profile",
         Word(&["tiobench", "act"]),
-        "Run the jobs of a profile, on the command line.",
-        "in a job it does nothing in fio either; write `fathom fio --profile=NAME`",
+        "Run the jobs of a profile; command line only.",
+        "fio ignores it in a job, too; write `fathom fio --profile=NAME`",
     ),
     int("flow_id", (0, ANY), "Flow that the job belongs to.", |d, n| d.job.pace.flow.id = n as u32).default("0"),
     int("flow", (0, 1000), "Weight of the job within its flow; 0 for none.", |d, n| {
@@ -159,7 +151,7 @@ fn cpus_allowed(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     if let Some(cpus) = lists::processors(text, findings) {
         if cpus.is_empty() && findings.items.is_empty() {
             findings
-                .quirk(0..text.len(), ProblemCode::ListElement, "no processor is named")
+                .quirk(0..text.len(), ProblemCode::ListElement, "no CPU is named")
                 .note("fio fails when the job starts")
                 .help("write for example `cpus_allowed=0-3,5`");
         }
@@ -176,7 +168,7 @@ fn cpumask(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     };
     let Ok(mask) = mask else {
         findings
-            .fault(0..text.len(), ProblemCode::ListElement, format!("`{text}` is no mask of 32 bits"))
+            .fault(0..text.len(), ProblemCode::ListElement, format!("`{text}` is not a 32-bit mask"))
             .help("write for example `cpumask=0x5` for CPUs 0 and 2, or `cpus_allowed=0,2`");
         return;
     };
@@ -208,7 +200,7 @@ fn numa_mem_policy(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         },
         _ => {
             findings
-                .fault(0..mode.len(), ProblemCode::UnknownValue, format!("`{mode}` is no memory policy"))
+                .fault(0..mode.len(), ProblemCode::UnknownValue, format!("`{mode}` is not a memory policy"))
                 .help("write `default`, `local`, `prefer:NODE`, `bind:NODES` or `interleave:NODES`");
             None
         }

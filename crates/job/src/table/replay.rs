@@ -16,7 +16,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "replay_speed",
         Text,
         speed,
-        "Replay speed: a factor such as `2x` or `0.5`, or `max` to ignore the instants of the trace.",
+        "Replay speed: a factor such as `2x` or `0.5`, or `max` to ignore the timestamps of the trace.",
     )
     .alias(&["speed", "replay-speed"])
     .default("1x")
@@ -24,16 +24,21 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     word(
         "replay_loop",
         &["open", "closed"],
-        "Issue requests at their instants, or after the completion that their process waited for.",
+        "Issue requests at their recorded times, or after the completion that their process waited for.",
         |d, w, _, _| d.replay.dependence = if w == "closed" { ReplayLoop::Closed } else { ReplayLoop::Open },
     )
     .alias(&["replay-loop"])
     .default("open")
     .status(Status::OfFathom),
-    OptionSpec::new("replay_start", Seconds, Setter::Time(|d, t| d.replay.start = t), "Start of the replayed part.")
-        .alias(&["replay-start"])
-        .default("0")
-        .status(Status::OfFathom),
+    OptionSpec::new(
+        "replay_start",
+        Seconds,
+        Setter::Time(|d, t| d.replay.start = t),
+        "Start of the replayed part within the trace.",
+    )
+    .alias(&["replay-start"])
+    .default("0")
+    .status(Status::OfFathom),
     OptionSpec::new(
         "replay_for",
         Seconds,
@@ -46,7 +51,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     word(
         "replay_fit",
         &["scale", "wrap", "fold"],
-        "Placement of offsets on a smaller target: regions merge, or continue at its start, or turn back.",
+        "Mapping of offsets to a smaller target: merge regions, wrap around, or fold back at the end.",
         |d, w, _, _| {
             d.replay.fit = match w {
                 "wrap" => ReplayFit::Wrap,
@@ -58,7 +63,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     .alias(&["replay-fit"])
     .default("scale")
     .status(Status::OfFathom),
-    switch("replay_no_stall", "0", "Ignore the instants of the trace.", |d, on| d.no_stall = on),
+    switch("replay_no_stall", "0", "Ignore the timestamps of the trace.", |d, on| d.no_stall = on),
     int("replay_time_scale", (1, ANY), "Replay speed as a percentage.", |d, n| {
         d.replay.speed_ppm = Some(n.saturating_mul(ReplayOptions::ORIGINAL_SPEED / 100));
     })
@@ -69,28 +74,28 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     })
     .default("1"),
     special("replay_align", Int(0, ANY), align, "Align the offsets of the trace to this power of two, in bytes."),
-    special("replay_skip", Text, skip, "Kinds of request to leave out, separated by `,`: read, write, trim, sync."),
-    accepted("read_iolog_chunked", Bool, "Read the trace piece by piece.", "every trace is read piece by piece")
+    special("replay_skip", Text, skip, "Request types to skip, separated by `,`: read, write, trim, sync."),
+    accepted("read_iolog_chunked", Bool, "Read the trace incrementally.", "every trace is read incrementally")
         .default("0"),
     text("write_iolog", "Write a log of all operations to this file, which `read_iolog` replays.", |d, path| {
         d.job.stats.write_iolog = (!path.is_empty()).then(|| path.to_owned());
     }),
     text(
         "merge_blktrace_file",
-        "Merge the traces of `read_iolog`, separated by `:`, into this binary file of blktrace, and replay that.",
+        "Merge the traces of `read_iolog`, separated by `:`, into this binary blktrace file, and replay it.",
         |d, path| path.clone_into(&mut d.merge.file),
     ),
     OptionSpec::new(
         "merge_blktrace_scalars",
         Floats(MERGE_PERCENT_MIN, MERGE_PERCENT_MAX),
         Setter::Floats(|d, values| d.merge.percentages = values),
-        "Percentages by which the times of the merged traces are multiplied, one for each, separated by `:`.",
+        "Time scale of each merged trace in percent, separated by `:`.",
     ),
     OptionSpec::new(
         "merge_blktrace_iters",
         Floats(1.0, MERGE_ITERATIONS_MAX),
         Setter::Floats(|d, values| d.merge.iterations = values),
-        "How often the merged traces are repeated, one whole number for each, separated by `:`.",
+        "Number of iterations of each merged trace, separated by `:`.",
     ),
 ];
 
@@ -142,7 +147,7 @@ fn align(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         Ok(bytes) if bytes == 0 || (bytes.is_power_of_two() && bytes <= ALIGN_MAX_BYTES) => draft.replay.align = bytes,
         _ => {
             findings
-                .fault(0..text.len(), ProblemCode::OutOfRange, format!("`{text}` is no power of two up to 1 MiB"))
+                .fault(0..text.len(), ProblemCode::OutOfRange, format!("`{text}` is not a power of two up to 1 MiB"))
                 .help("write, for example, `replay_align=4k`");
         }
     }
@@ -161,7 +166,7 @@ fn skip(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
             "sync" => skip.sync = true,
             word => {
                 findings
-                    .fault(0..text.len(), ProblemCode::UnknownValue, format!("`{word}` is no kind of request"))
+                    .fault(0..text.len(), ProblemCode::UnknownValue, format!("`{word}` is not a request type"))
                     .help("write one or more of read, write, trim and sync, separated by `,`");
             }
         }

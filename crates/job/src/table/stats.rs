@@ -32,8 +32,8 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "Percentiles to report, at most 20.",
     )
     .default("1:5:10:20:30:40:50:60:70:80:90:95:99:99.5:99.9:99.95:99.99"),
-    switch("stats", "1", "Keep statistics.", |d, on| d.job.stats.stats = on),
-    switch("disk_util", "1", "Report the disk statistics of the kernel.", |d, on| d.job.stats.disk_util = on),
+    switch("stats", "1", "Collect statistics.", |d, on| d.job.stats.stats = on),
+    switch("disk_util", "1", "Report the kernel's disk statistics.", |d, on| d.job.stats.disk_util = on),
     text("write_bw_log", "Write bandwidth logs with this prefix.", |d, prefix| {
         d.job.stats.write_bw_log = Some(prefix.to_owned());
     }),
@@ -58,13 +58,15 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     )
     .default("0"),
     switch("log_offset", "0", "Add the offset to log entries.", |d, on| d.job.stats.log_offset = on),
-    switch("per_job_logs", "1", "Write a log file for each worker; otherwise workers append to a common one.", |d, on| d.job.stats.per_job_logs = on),
-    int(
-        "log_hist_msec",
-        (0, ANY),
-        "Interval between logged histograms, in milliseconds; 0 logs none.",
-        |d, ms| d.job.stats.log_hist = Nanos::from_millis(ms),
-    )
+    switch(
+        "per_job_logs",
+        "1",
+        "Write a log file for each worker; otherwise workers append to a shared one.",
+        |d, on| d.job.stats.per_job_logs = on,
+    ),
+    int("log_hist_msec", (0, ANY), "Interval between logged histograms, in milliseconds; 0 logs none.", |d, ms| {
+        d.job.stats.log_hist = Nanos::from_millis(ms);
+    })
     .default("0"),
     int(
         "log_hist_coarseness",
@@ -112,25 +114,19 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         },
         "CPUs of the threads that write and compress logs, such as `0-3,5`.",
     ),
-    switch(
-        "log_store_compressed",
-        "0",
-        "Write compressed logs (`.fz`); `--inflate-log=FILE` prints them.",
-        |d, on| d.job.stats.log_store_compressed = on,
-    ),
+    switch("log_store_compressed", "0", "Write compressed logs (`.fz`); `--inflate-log=FILE` prints them.", |d, on| {
+        d.job.stats.log_store_compressed = on;
+    }),
     switch(
         "log_alternate_epoch",
         "0",
-        "Write the time of a clock to log entries, instead of the time since the start. In virtual time both are equal.",
+        "Use the time of a clock in log entries instead of the time since the start. In virtual time, both are equal.",
         |d, on| d.job.stats.log_alternate_epoch = on,
     )
     .alias(&["log_unix_epoch"]),
-    int(
-        "log_alternate_epoch_clock_id",
-        (0, ANY),
-        "Number of that clock in `clock_gettime`; 0 for Unix time.",
-        |d, id| d.job.stats.log_clock = id as u32,
-    )
+    int("log_alternate_epoch_clock_id", (0, ANY), "ID of that clock in `clock_gettime`; 0 for Unix time.", |d, id| {
+        d.job.stats.log_clock = id as u32;
+    })
     .default("0"),
     accepted(
         "log_entries",
@@ -156,13 +152,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     switch(
         "block_error_percentiles",
         "0",
-        "Report how often each block was trimmed before a trim or write of it failed.",
+        "Report how often each block was trimmed before trimming or writing it failed.",
         |d, on| d.job.stats.block_errors = on,
     ),
     word(
         "unified_rw_reporting",
         &["none", "mixed", "both", "0", "1", "2"],
-        "Report reads, writes and trims as one in fio's outputs.",
+        "Combine reads, writes and trims in fio's outputs.",
         |d, w, _, _| {
             d.job.stats.unified = match w {
                 "mixed" | "1" => UnifiedReport::Mixed,
@@ -176,7 +172,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.stats.significant_figures = n as u32;
     })
     .default("4"),
-    int("job_start_clock_id", (0, ANY), "Number of the clock of `job_start` in JSON; 0 for Unix time.", |d, id| {
+    int("job_start_clock_id", (0, ANY), "ID of the clock of `job_start` in JSON; 0 for Unix time.", |d, id| {
         d.job.stats.start_clock = id as u32;
     }),
     word("kb_base", &["1024", "1000"], "Base of units in job files and in fio's normal output.", |d, w, _, _| {

@@ -20,15 +20,15 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     flag("verify_only", "Verify the data of an earlier run of the job, without writing.", |d, on| {
         d.job.verify.only = on;
     }),
-    special("verify_pattern", Text, verify_pattern, "Pattern to write and to expect; `%o` stands for the offset."),
+    special("verify_pattern", Text, verify_pattern, "Pattern to write and verify; `%o` stands for the offset."),
     int("verify_interval", (2 * FIO_HEADER_BYTES as i64, ANY), "Distance in bytes between block headers.", |d, n| {
         d.job.verify.interval = Some(n as u32);
     })
-    .bounded_by("the header of a verified block has to fit"),
+    .bounded_by("the header of a verified block must fit"),
     int(
         "verify_nonce",
         (0, NONCE_MAX),
-        "Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.",
+        "Run ID in block headers, random by default; 0 for identical bytes in all runs.",
         |d, n| d.job.verify.nonce = u32::try_from(n).ok(),
     ),
     OptionSpec::new(
@@ -37,7 +37,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         Setter::Word(|d, word, _, _| {
             d.job.verify.format = if word == "fio" { VerifyFormat::Fio } else { VerifyFormat::Fathom };
         }),
-        "Layout of block headers: Fathom's, or that of fio 3.33 to exchange data with it.",
+        "Layout of block headers: Fathom's, or fio 3.33's to exchange data with it.",
     )
     .default("fathom")
     .status(Status::OfFathom),
@@ -48,27 +48,24 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     int("verify_offset", (FIO_HEADER_BYTES as i64, ANY), "Offset of the header within a block.", |d, n| {
         d.job.verify.offset = n as u32;
     })
-    .bounded_by("the header is exchanged with the bytes there, which must not overlap it"),
+    .bounded_by("the header is swapped with the bytes there, which must not overlap it"),
     word(
         "verify_policy",
         &["completed", "fsynced"],
-        "Writes that `verify_state_load` checks: all completed ones, or those before the last sync.",
+        "Writes that `verify_state_load` checks: all completed ones, or only synced ones.",
         |d, w, _, _| d.job.verify.synced_only = w == "fsynced",
     )
     .default("completed"),
     accepted("verify_async", Int(0, ANY), "Number of verification threads.", ASYNC).default("0"),
     accepted("verify_async_cpus", Text, "CPUs of the verification threads.", ASYNC),
-    long(
-        "verify_backlog",
-        0,
-        "Number of written blocks after which they are verified, instead of at the end.",
-        |d, n| d.job.verify.backlog = Some(n).filter(|&n| n > 0),
-    ),
+    long("verify_backlog", 0, "Verify after this many written blocks instead of at the end.", |d, n| {
+        d.job.verify.backlog = Some(n).filter(|&n| n > 0);
+    }),
     accepted(
         "verify_backlog_batch",
         Int(0, ANY),
         "Number of blocks to verify at once.",
-        "all blocks of the backlog are verified at once, each one time",
+        "all blocks of the backlog are verified at once, each once",
     ),
     accepted(
         "experimental_verify",
@@ -76,36 +73,33 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "Regenerate offsets for verification instead of keeping a list.",
         "Fathom always does",
     ),
-    switch("verify_state_load", "0", "Verify only what an earlier run had written, by its saved state.", |d, on| {
-        d.job.verify.state_load = on;
-    }),
-    switch("verify_state_save", "1", "Save the state of the writes; in `fathom run` only if given.", |d, on| {
+    switch(
+        "verify_state_load",
+        "0",
+        "Verify only blocks that an earlier run wrote, according to its saved state.",
+        |d, on| {
+            d.job.verify.state_load = on;
+        },
+    ),
+    switch("verify_state_save", "1", "Save the state of the writes; off by default in `fathom run`.", |d, on| {
         d.job.verify.state_save = on;
     }),
-    switch("verify_write_sequence", "1", "Check which write each block is of.", |d, on| {
+    switch("verify_write_sequence", "1", "Check the write sequence number of each block.", |d, on| {
         d.job.verify.any_sequence = !on;
     }),
     switch("verify_header_seed", "1", "Check the seed in the header of each block.", |d, on| {
         d.job.verify.any_seed = !on;
     }),
-    share("trim_percentage", "Percentage of written blocks to trim before they are verified.", |d, n| {
+    share("trim_percentage", "Percentage of written blocks to trim before verification.", |d, n| {
         d.job.verify.trims.percentage = n as u32;
     })
     .default("0"),
-    switch(
-        "trim_verify_zero",
-        "1",
-        "Verify that trimmed blocks read as zeroes, instead of not reading them.",
-        |d, on| {
-            d.job.verify.trims.any_content = !on;
-        },
-    ),
-    long(
-        "trim_backlog",
-        0,
-        "Number of written blocks after which `trim_percentage` of them are trimmed; 0 for no trims.",
-        |d, n| d.job.verify.trims.backlog = n,
-    ),
+    switch("trim_verify_zero", "1", "Verify that trimmed blocks read as zeroes instead of skipping them.", |d, on| {
+        d.job.verify.trims.any_content = !on;
+    }),
+    long("trim_backlog", 0, "Trim `trim_percentage` of the blocks after this many writes; 0 for no trims.", |d, n| {
+        d.job.verify.trims.backlog = n;
+    }),
     accepted(
         "trim_backlog_batch",
         Int(0, ANY),

@@ -40,18 +40,21 @@ fn an_exceeded_limit_is_reported_at_its_option() {
     let cases = [
         (
             "numjobs=30000",
-            "4 too-many-workers: the jobs need 30,000 threads, but there are 10,000 (kernel.threads-max)",
+            "4 too-many-workers: the jobs need 30,000 threads, but the limit is 10,000 (kernel.threads-max)",
         ),
-        ("numjobs=1000000000", "4 too-many-workers: the jobs need 1,000,000,000 workers, but there are 1,048,576"),
-        ("nrfiles=1000000000", "4 too-many-files: the jobs need 1,000,000,000 files, but there are 1,048,576"),
-        ("nrfiles=5000", "4 too-many-files: the jobs need 5,014 open files, but there are 4,096 (RLIMIT_NOFILE)"),
+        ("numjobs=1000000000", "4 too-many-workers: the jobs need 1,000,000,000 workers, but the limit is 1,048,576"),
+        ("nrfiles=1000000000", "4 too-many-files: the jobs need 1,000,000,000 files, but the limit is 1,048,576"),
+        ("nrfiles=5000", "4 too-many-files: the jobs need 5,014 open files, but the limit is 4,096 (RLIMIT_NOFILE)"),
         (
             "iodepth=1000000000",
-            "4 too-many-in-flight: job `a` keeps 1,000,000,000 operations in flight, but a ring takes",
+            "4 too-many-in-flight: job `a` keeps 1,000,000,000 operations in flight, but a ring holds",
         ),
-        ("numjobs=2000", "4 too-many-files: the jobs need 6,012 open files, but there are 4,096"),
-        ("iomem_align=1g\niodepth=16", "4 too-much-memory: the jobs need 16.0 GiB of memory, but there is 8 GiB"),
-        ("bs=1g\niodepth=9", "4 too-much-memory: the jobs need 9.00 GiB of memory, but there is 8 GiB (MemAvailable)"),
+        ("numjobs=2000", "4 too-many-files: the jobs need 6,012 open files, but the limit is 4,096"),
+        ("iomem_align=1g\niodepth=16", "4 too-much-memory: the jobs need 16.0 GiB of memory, but the limit is 8 GiB"),
+        (
+            "bs=1g\niodepth=9",
+            "4 too-much-memory: the jobs need 9.00 GiB of memory, but the limit is 8 GiB (MemAvailable)",
+        ),
         ("startdelay=1000000d", "4 out-of-range: job `a`: startdelay is "),
         ("thinktime=1000000d", "4 out-of-range: job `a`: thinktime is "),
         ("thinktime=1s\nthinktime_iotime=1000000d", "5 out-of-range: job `a`: thinktime_iotime is "),
@@ -92,13 +95,13 @@ fn modelled_workers_need_no_threads_or_buffers() {
 fn a_hundred_thousand_modelled_workers_were_started() {
     let memory = Capacity { memory: limit(20 << 30, "MemAvailable"), ..Capacity::default() };
     let many = |options: &str| format!("[a]\nioengine=null\nsize=1m\nnumjobs=100000\n{options}");
-    let expected = "4 too-much-memory: the jobs need 8.27 GiB of memory beside their buffers, but there is 5 GiB \
+    let expected = "4 too-much-memory: the jobs need 8.27 GiB of memory in addition to buffers, but the limit is 5 GiB \
                     (a quarter of MemAvailable)";
     assert_eq!(problem(&many(""), &memory), expected);
     let histograms = problem(&many("rw=randrw\nlat_percentiles=1"), &memory);
-    assert!(histograms.contains("the jobs need 16.9 GiB of memory beside their buffers"), "{histograms}");
+    assert!(histograms.contains("the jobs need 16.9 GiB of memory in addition to buffers"), "{histograms}");
     let long = problem(&many("runtime=1h\ntime_based").replace("100000", "10000"), &memory);
-    assert!(long.contains("the jobs need 7.04 GiB of memory beside their buffers"), "{long}");
+    assert!(long.contains("the jobs need 7.04 GiB of memory in addition to buffers"), "{long}");
     let short = many("runtime=1s\ntime_based").replace("100000", "70000");
     assert_eq!(check(&plan(&short), &memory), []);
     let stages = |count: usize| -> String {
@@ -106,14 +109,14 @@ fn a_hundred_thousand_modelled_workers_were_started() {
     };
     assert_eq!(check(&plan(&stages(3)), &memory), []);
     let results = problem(&stages(4), &memory);
-    assert!(results.contains("the jobs need 5.72 GiB of memory for their results, but there is 5 GiB"), "{results}");
+    assert!(results.contains("the jobs need 5.72 GiB of memory for results, but the limit is 5 GiB"), "{results}");
 }
 
 #[test]
 fn the_lower_one_of_memory_and_address_space_is_divided() {
     let little = Capacity { address_space: limit(100 << 20, "RLIMIT_AS"), stack_bytes: 0, ..host() };
     let jobs = "[a]\nioengine=null\nsize=1m\nnumjobs=200\n";
-    let expected = "4 too-much-memory: the jobs need 38.6 MiB of memory beside their buffers, but there is 25 MiB \
+    let expected = "4 too-much-memory: the jobs need 38.6 MiB of memory in addition to buffers, but the limit is 25 MiB \
                     (a quarter of RLIMIT_AS)";
     assert_eq!(problem(jobs, &little), expected);
     // Buffers may take more.
@@ -139,7 +142,10 @@ fn helper_threads_and_their_files_count() {
     let job = |options: &str| format!("[a]\nioengine=psync\nsize=1m\nio_submit_mode=offload\n{options}\n");
     let host = Capacity { descriptors: limit(1 << 20, "RLIMIT_NOFILE"), mappings: None, ..host() };
     let reported = problem(&job("iodepth=10000"), &host);
-    assert_eq!(reported, "5 too-many-workers: the jobs need 10,001 threads, but there are 10,000 (kernel.threads-max)");
+    assert_eq!(
+        reported,
+        "5 too-many-workers: the jobs need 10,001 threads, but the limit is 10,000 (kernel.threads-max)"
+    );
     let few = Capacity { descriptors: limit(1024, "RLIMIT_NOFILE"), ..host.clone() };
     let reported = problem(&job("iodepth=100\nnrfiles=20"), &few);
     assert!(reported.contains("the jobs need 2,032 open files"), "{reported}");
@@ -156,7 +162,7 @@ fn descriptors_held_by_the_write_gate_count() {
     let host = Capacity { descriptors: limit(1024, "RLIMIT_NOFILE"), held_files: 256, ..host() };
     let on_files = |options: &str| format!("[a]\nioengine=psync\nsize=4g\n{}\n", options.replace(' ', "\n"));
     let reported = problem(&on_files("rw=write nrfiles=1000"), &host);
-    assert_eq!(reported, "5 too-many-files: the jobs need 1,268 open files, but there are 1,024 (RLIMIT_NOFILE)");
+    assert_eq!(reported, "5 too-many-files: the jobs need 1,268 open files, but the limit is 1,024 (RLIMIT_NOFILE)");
     let fits = [
         "rw=write nrfiles=756",
         "rw=read nrfiles=1000",
