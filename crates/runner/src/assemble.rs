@@ -260,13 +260,13 @@ fn notes(plan: &Plan, workers: &[WorkerPlan], finished: &[WorkerResult]) -> Vec<
         let engine = job.engine.kind;
         if !job.has_queue() && job.pace.iodepth > 1 {
             note(format!(
-                "iodepth={} has no effect: {} carries out one operation at a time",
+                "iodepth={} has no effect: {} executes one operation at a time",
                 job.pace.iodepth,
                 engine.name()
             ));
         }
         if engine == EngineKind::Posixaio {
-            note("ioengine=posixaio is carried out by io_uring".to_owned());
+            note("ioengine=posixaio runs on io_uring".to_owned());
         }
     }
     notes.extend(finished.iter().filter(|end| end.errno() == 0).filter_map(|end| {
@@ -286,19 +286,19 @@ fn depth_note(search: &DepthSearchRecord, most: u32) -> String {
     let at = |depth: u32, latency: u64| format!("p{percentile} {} at depth {depth}", Nanos::new(latency));
     match (is_met, latency_ns, above_ns) {
         (true, Some(latency), Some(above)) => format!(
-            "depth {depth} is the highest with p{percentile} at most {target}: {}, {}",
+            "depth {depth} is the highest that keeps p{percentile} within {target}: {}, {}",
             at(depth, latency),
             at(depth + 1, above)
         ),
         (true, Some(latency), None) if depth == most => {
             format!(
-                "p{percentile} is at most {target} up to iodepth={most}: {}; raise it to find the limit",
+                "p{percentile} stays within {target} up to iodepth={most}: {}; raise iodepth to find the limit",
                 at(depth, latency)
             )
         }
-        (false, Some(latency), _) => format!("no depth has p{percentile} at most {target}: {}", at(depth, latency)),
+        (false, Some(latency), _) => format!("no depth keeps p{percentile} within {target}: {}", at(depth, latency)),
         _ => {
-            "the run ended before the depth was found: give it a longer runtime or a shorter latency_window".to_owned()
+            "the run ended before the search found a depth: set a longer runtime or a shorter latency_window".to_owned()
         }
     }
 }

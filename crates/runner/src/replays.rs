@@ -23,7 +23,7 @@ pub trait TraceFiles: fmt::Debug + Send + Sync {
     /// Returns why it cannot be read or written.
     fn write(&self, path: &str, trace: &mut dyn TraceBytes) -> Result<(), Problem> {
         let _ = trace;
-        Err(Problem::error(ProblemCode::Trace, format!("{path}: this command writes no traces"))
+        Err(Problem::error(ProblemCode::Trace, format!("{path}: this command cannot write traces"))
             .help("use `fathom run` or `fathom sim`"))
     }
 }
@@ -34,7 +34,7 @@ pub struct NoTraces;
 
 impl TraceFiles for NoTraces {
     fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, Problem> {
-        Err(Problem::error(ProblemCode::Trace, format!("{path}: this command replays no traces"))
+        Err(Problem::error(ProblemCode::Trace, format!("{path}: this command cannot replay traces"))
             .help("use `fathom run` or `fathom sim`"))
     }
 }

@@ -151,8 +151,8 @@ impl WorkerError {
     /// Creates the error of a worker that could write in no zone of a zoned device.
     #[must_use]
     pub fn of_zones() -> Self {
-        let what = "no zone could be opened for 5 s: zones outside of the job's region hold all that the device may \
-                    have open";
+        let what =
+            "no zone could be opened for 5 s: zones outside the job's region use up the device's open zone limit";
         Problem::error(ProblemCode::Operation, what)
             .help("reset or finish them (`blkzone finish`), or give the job a region that includes them")
             .into()

@@ -19,7 +19,7 @@ pub fn trimmed_range(job: &Job, files: &[FileExtent]) -> Result<Option<TrimmedRa
     }
     let refused = |what: String, help: &str| Err(job.unfit("block_error_percentiles", what).help(help));
     let [file] = files else {
-        let what = format!("the blocks of one file can be counted, and the job has {}", files.len());
+        let what = format!("blocks can be counted in one file only, but the job has {}", files.len());
         return refused(what, "leave block_error_percentiles out");
     };
     let block_bytes = block_bytes(job);
@@ -29,8 +29,8 @@ pub fn trimmed_range(job: &Job, files: &[FileExtent]) -> Result<Option<TrimmedRa
             Ok(Some(TrimmedRange { start: file.start, block_bytes, blocks }))
         }
         _ => refused(
-            format!("the job trims {blocks} blocks of {block_bytes} bytes, and {BLOCKS_MAX} can be counted"),
-            "write a larger bs or a smaller size, or leave block_error_percentiles out",
+            format!("the job trims {blocks} blocks of {block_bytes} bytes, but at most {BLOCKS_MAX} can be counted"),
+            "use a larger bs or a smaller size, or leave block_error_percentiles out",
         ),
     }
 }

@@ -144,7 +144,7 @@ impl<'de> Deserialize<'de> for CallKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
         let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        found.ok_or_else(|| D::Error::custom(format_args!("`{name}` is no kind of operation")))
+        found.ok_or_else(|| D::Error::custom(format_args!("`{name}` is not a kind of operation")))
     }
 }
 

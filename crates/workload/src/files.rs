@@ -170,10 +170,10 @@ fn zones_in_bytes(job: &Job, paths: &[String], facts: &[Option<FileFact>]) -> Re
     for (path, fact) in paths.iter().zip(facts) {
         let own = fact.map_or(0, |fact| fact.zone_bytes);
         if own == 0 {
-            return Err(failed(format!("{path} has no zones, so {option} cannot be a number of them")));
+            return Err(failed(format!("{path} has no zones, so {option} cannot be given in zones")));
         }
         if *zone_bytes.get_or_insert(own) != own {
-            return Err(failed(format!("the zones of {path} have another size than those of {}", paths[0])));
+            return Err(failed(format!("the zone size of {path} differs from that of {}", paths[0])));
         }
     }
     let Some(zone_bytes) = zone_bytes else { return Ok(None) };
@@ -200,7 +200,7 @@ fn io_size(job: &Job, plan: &FilePlan) -> Result<Option<u64>, Problem> {
         Some(Size::Bytes(size)) if size.get() == 0 => Ok(None),
         Some(Size::Bytes(size)) => Ok(Some(size.get())),
         Some(Size::Percent(share)) if share > 100 => {
-            Err(job.unfit("io_size", format_args!("{share}% is more than the whole")).help("give at most 100%"))
+            Err(job.unfit("io_size", format_args!("{share}% exceeds 100%")).help("write at most 100%"))
         }
         Some(Size::Percent(share)) => Ok(Some(percent_of(plan.transfer_bytes(), share))),
     }
@@ -271,7 +271,7 @@ fn generated_name(files: &FileOptions, title: &str, clone: u32, number: u32) -> 
 const fn sizeless(fact: Option<FileFact>) -> &'static str {
     match fact {
         None => "does not exist",
-        Some(_) => "is empty, or a device without a size of its own",
+        Some(_) => "is empty, or a device of unknown size",
     }
 }
 
@@ -309,7 +309,7 @@ impl Planner<'_> {
     fn check_size(&self, size: Option<u64>) -> Result<(), Problem> {
         match size.filter(|&size| size < self.least_block) {
             Some(size) => {
-                let message = format!("{size} bytes are less than the smallest block of {}", self.least_block);
+                let message = format!("{size} bytes is less than the smallest block, {}", self.least_block);
                 Err(self.job.unfit("size", message))
             }
             None => Ok(()),
@@ -325,8 +325,7 @@ impl Planner<'_> {
         let has_size = self.job.extent.size.is_some_and(|size| size != Size::Bytes(Bytes::ZERO));
         let option = if has_size || self.job.files.filesize.is_some() { "size" } else { "offset" };
         let offers = file.extent.length;
-        let message =
-            format!("{path} offers {offers} bytes from offset {start}, less than the smallest block of {least}");
+        let message = format!("{path} has {offers} bytes from offset {start}, less than the smallest block of {least}");
         Err(self.job.unfit(option, message))
     }
 
@@ -383,8 +382,8 @@ impl Planner<'_> {
             (Some(Size::Percent(share)), Some(fact)) if fact.size > 0 => Ok(Some(percent_of(fact.size, share))),
             (None, Some(fact)) if fact.size > 0 => Ok(None),
             (Some(Size::Percent(share)), _) => {
-                let message = format!("{path} {}, so {share}% of it is nothing", sizeless(fact));
-                Err(self.job.unfit("size", message).help("give size= in bytes"))
+                let message = format!("{path} {}, so {share}% of it is 0 bytes", sizeless(fact));
+                Err(self.job.unfit("size", message).help("write size= in bytes"))
             }
             _ => {
                 let message = format!("you need to specify size=, as in size=1g: {path} {}", sizeless(fact));

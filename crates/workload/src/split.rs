@@ -17,7 +17,7 @@ impl FilePlan {
         if job.ranks.selects() {
             let option = if job.ranks.hosts.is_empty() { "ranks" } else { "rank_hosts" };
             return Err(job.unfit(option, "only some ranks run the job, and this run has no ranks").help(
-                "start it by `mpirun -n RANKS fathom-fleet run` or `fathom sim --hosts N`, or leave out `ranks` and \
+                "start it with `mpirun -n RANKS fathom-fleet run` or `fathom sim --hosts N`, or leave out `ranks` and \
                  `rank_hosts`",
             ));
         }
@@ -104,7 +104,7 @@ fn check(job: &Job, file: &PlannedFile, bytes: u64, block: u64, share: RankShare
     }
     let path = &file.path;
     let message = format!("{bytes} bytes of {path} are {blocks} blocks of {block} bytes, too few for {count} ranks");
-    Err(job.unfit("size", message).help("give a larger size, smaller blocks or fewer ranks"))
+    Err(job.unfit("size", message).help("use a larger size, smaller blocks or fewer ranks"))
 }
 
 #[cfg(test)]

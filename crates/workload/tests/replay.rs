@@ -265,7 +265,7 @@ fn a_window_is_a_part_of_the_trace() {
     assert_eq!((found.first, found.last), (Nanos::from_micros(1_000), Nanos::from_micros(1_499)));
     assert_eq!(found.operations, PerKind { read: 500, write: 0, trim: 0 });
     let nothing = ReplayOptions { start: Nanos::from_secs(9), ..open() };
-    assert!(scan_trace(&nothing, memory(&bytes)).unwrap_err().what.contains("there is nothing to replay"));
+    assert!(scan_trace(&nothing, memory(&bytes)).unwrap_err().what.contains("nothing to replay"));
 }
 
 #[test]
@@ -283,7 +283,7 @@ fn each_operation_becomes_one_of_the_target() {
     let job = job(open(), &bytes).unwrap();
     assert_eq!(facts(&job).operations, PerKind { read: 1, write: 3, trim: 1 });
     assert_eq!(facts(&job).syncs, 3);
-    assert_eq!(facts(&job).notes, ["1 requests of other kinds than read, write, discard and flush are left out"]);
+    assert_eq!(facts(&job).notes, ["1 requests other than read, write, discard and flush are skipped"]);
     let issued = drive(&mut issuer(&job, &bytes, &[GIB]).unwrap(), 0, |_| 50);
     let kinds: Vec<(u64, OpKind)> = issued.iter().map(|(now, op)| (*now, op.kind)).collect();
     assert_eq!(
@@ -324,7 +324,7 @@ fn a_changed_trace_ends_the_replay() {
         let issued = drive(&mut issuer, 0, |_| 1);
         assert_eq!(issued.len(), 1, "{changed:?}");
         let error = issuer.replay_outcome().and_then(|outcome| outcome.error).expect("an error");
-        assert!(error.what.contains("the trace has changed"), "{error}");
+        assert!(error.what.contains("the trace changed"), "{error}");
     }
 }
 

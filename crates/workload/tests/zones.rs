@@ -331,20 +331,20 @@ fn regions_consist_of_whole_zones() {
 #[test]
 fn errors_name_value_reason_and_remedy() {
     let cases = [
-        ("rw=write bs=4k", None, "zonemode: /dev/zoned is no zoned device, so its zones need a size"),
+        ("rw=write bs=4k", None, "zonemode: /dev/zoned is not a zoned device, so its zones need a size"),
         ("rw=write bs=4k zonesize=2m", Some(report(16, 0, 0)), "zonesize: /dev/zoned has zones of 1 MiB, not of 2 MiB"),
         (
             "rw=write bs=4k direct=0",
             Some(report(16, 0, 0)),
-            "direct: /dev/zoned takes writes only at the write pointers",
+            "direct: /dev/zoned accepts writes only at the write pointers",
         ),
-        ("rw=write bs=800k", Some(report(16, 0, 0)), "bs: a block of 800 KiB is larger than the 768 KiB of a zone"),
-        ("rw=randtrim bs=64k", Some(report(16, 0, 0)), "bs: trims reset zones of 1 MiB"),
-        ("rw=write bs=4k size=500k", Some(report(16, 0, 0)), "size: /dev/zoned offers 512000 bytes from offset 0"),
+        ("rw=write bs=800k", Some(report(16, 0, 0)), "bs: a block of 800 KiB exceeds the zone capacity of 768 KiB"),
+        ("rw=randtrim bs=64k", Some(report(16, 0, 0)), "bs: trims reset whole zones of /dev/zoned, 1 MiB each"),
+        ("rw=write bs=4k size=500k", Some(report(16, 0, 0)), "size: /dev/zoned has 512000 bytes from offset 0"),
         (
             "rw=write bs=4k max_open_zones=9",
             Some(report(16, 0, 8)),
-            "max_open_zones: /dev/zoned takes writes in 8 zones",
+            "max_open_zones: /dev/zoned accepts writes in at most 8 zones",
         ),
     ];
     for (options, zones, expected) in cases {

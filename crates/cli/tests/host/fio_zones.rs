@@ -152,8 +152,8 @@ fn workers_that_share_verified_zones_are_refused() {
 fn sizes_in_zones_need_zones() {
     for (options, reason) in [
         ("--size=2z", "a size in zones needs a `zonemode`"),
-        ("--size=2z --zonemode=zbd", "f has no zones, so size cannot be a number of them"),
-        ("--size=1m --offset=1z --zonemode=zbd", "f has no zones, so offset cannot be a number of them"),
+        ("--size=2z --zonemode=zbd", "f has no zones, so size cannot be given in zones"),
+        ("--size=1m --offset=1z --zonemode=zbd", "f has no zones, so offset cannot be given in zones"),
         ("--size=1.5z --zonemode=zbd --zonesize=64k", "`1.5` is not a number of zones"),
         ("--size=99999999999z --zonemode=zbd --zonesize=64k", "is not a number of zones"),
     ] {

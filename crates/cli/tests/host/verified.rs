@@ -150,7 +150,7 @@ fn an_identical_run_whose_writes_were_all_lost_passed() {
             let again = lossy.run(&scratch, "run", &line);
             drop(lossy);
             std::fs::remove_file(scratch.path("disk")).expect("it was created");
-            let is_found = again.stderr.contains("stale block of another run");
+            let is_found = again.stderr.contains("stale block of a different run");
             let is_expected = (first.code(), again.code(), is_found) == (Some(0), Some(1), true);
             if is_expected { Ok(()) } else { Err(format!("{line}: {first:#?} {again:#?}")) }
         });
@@ -202,7 +202,7 @@ fn data_of_an_earlier_run_are_checked_by_its_nonce() {
         let outcome = check(&given(second)).expect_code(1);
         assert_eq!(counts(&Json::read(&outcome.stdout), 0), [0, 256, 64], "{options}");
         let outcome = check(options).expect_code(1);
-        assert!(outcome.stderr.contains("stale block of another run"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("stale block of a different run"), "{}", outcome.stderr);
         scratch.write("x", &fresh);
     }
 }
@@ -556,7 +556,7 @@ fn swapped_files_passed() {
         }
         if line == one {
             let outcome = check("--verify_only").expect_code(1);
-            assert!(outcome.stderr.contains("block of another file"), "{}", outcome.stderr);
+            assert!(outcome.stderr.contains("block of a different file"), "{}", outcome.stderr);
         }
         // A renamed file is accepted.
         std::fs::rename(scratch.path("a"), scratch.path("d")).expect("the file exists");

@@ -243,7 +243,7 @@ fn pattern_headers_and_sequence_options_are_accepted_as_by_newer_versions_of_fio
 #[test]
 fn an_offset_within_the_header_or_beyond_the_block_is_refused() {
     let scratch = Scratch::new();
-    for (offset, problem) in [(40, "lie within the verification header of 44 bytes"), (4090, "has no room")] {
+    for (offset, problem) in [(40, "is within the verification header of 44 bytes"), (4090, "is too small")] {
         let line = format!("--rw=write --bs=4k --verify=crc32c --verify_offset={offset}");
         let outcome = start(&scratch, Program::Fathom, &line).expect_code(1);
         assert!(outcome.stderr.contains(problem), "{}", outcome.stderr);
@@ -361,7 +361,7 @@ fn stale_blocks_are_found_by_the_saved_state() {
         start(&scratch, program, &check).expect_code(0);
         scratch.write("x", stale);
         let outcome = start(&scratch, program, &check).expect_code(1);
-        let texts = ["block of another pass", "block of an earlier write", "no verification header"];
+        let texts = ["block of a different pass", "block of an earlier write", "no verification header"];
         assert!(texts.iter().any(|text| outcome.stderr.contains(text)), "{}", outcome.stderr);
         std::fs::remove_file(scratch.path("x")).expect("it was written");
     }

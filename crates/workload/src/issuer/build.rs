@@ -112,21 +112,21 @@ fn backlog_trims(
         Err(job.unfit("trim_percentage", message).help(help))
     };
     if job.verify.only && writes && job.verify.trims.is_any() {
-        return refused("`verify_only` does not know which blocks the earlier run trimmed", "verify in the same run");
+        return refused("`verify_only` has no record of blocks that the earlier run trimmed", "verify in the same run");
     }
     if !job.trims_written() {
         return Ok(None);
     }
     if rules.may_overlap() {
         return refused(
-            "blocks are written several times in a pass, and a trim may follow the last write or not",
+            "a pass writes blocks more than once, so a trim may precede or follow the last write",
             "leave out `norandommap` and skewed distributions",
         );
     }
     if verifier.is_some_and(Verifier::shares_regions) {
         return refused(
-            "other workers write to the same region, and trim what this one has written",
-            "give each worker a file or region of its own",
+            "other workers write to the same region and trim blocks of this one",
+            "give each worker its own file or region",
         );
     }
     Ok(Some(BacklogTrims::new(job.verify.trims, own)))
@@ -182,7 +182,7 @@ fn cursors(job: &Job, rules: &OffsetRules, layout: &JobLayout, used: [bool; 3]) 
         // A region too small for any kind does nothing. One that is large enough for some kinds only would loop
         // forever.
         if (least..u64::from(greatest)).contains(&length) {
-            let message = format!("file {number} of job {name} offers {length} bytes, less than a block of {greatest}");
+            let message = format!("file {number} of job {name} has {length} bytes, less than a block of {greatest}");
             return Err(job.unfit("size", message));
         }
         check_map(job, rules, index, length)?;
@@ -216,15 +216,14 @@ fn verifier(
     let writes = job.pattern.direction.writes();
     if writes && rules.may_overlap() && !rules.keeps_to(interval, used) {
         let message = format!(
-            "writes may overlap and do not all begin and end on multiples of {interval} bytes, so blocks could not be \
-             told from damaged ones"
+            "writes may overlap without being aligned to {interval} bytes, so intact blocks could look corrupt"
         );
-        return Err(job.unfit("verify", message).help("choose sizes that are multiples of it"));
+        return Err(job.unfit("verify", message).help("choose sizes that are multiples of that"));
     }
     if writes && pace.order_depends_on_time() {
-        let message = "with a rate for only one of reads and writes, the order of operations depends on the device \
-                       and cannot be repeated for verification";
-        return Err(job.unfit("verify", message).help("give both a rate, or neither"));
+        let message = "with a rate for reads or writes only, the order of operations depends on the device and \
+                       cannot be repeated for verification";
+        return Err(job.unfit("verify", message).help("set a rate for both, or for neither"));
     }
     let nonce = if writes && !job.verify.only { Some(job.verify.nonce.unwrap_or(0)) } else { job.verify.nonce };
     Ok(Some(Verifier::new(method, &job.verify, interval, seed, nonce, worker.index, layout)))

@@ -38,22 +38,23 @@ impl RegionPlan {
         let region = physical / regions.max(1);
         if extra >= regions as f64 - 1.0 {
             let least = extra.floor() as u64 + 2;
-            let what = format!("{regions} regions are too few for an overprovisioning of {extra}");
+            let what = format!("{regions} regions are too few for overprovisioning of {extra}");
             return Err(Problem::error(ProblemCode::Unfit, what).help(format!("write at least {least}")));
         }
         let cache = options.cache_bytes.div_ceil(unit.max(1));
         if cache > region {
             let remedy = match physical / cache {
                 most @ 2.. => format!("write `spr_num_regions={most}` or less"),
-                _ => "write a smaller `spr_cs`".to_owned(),
+                _ => "reduce `spr_cs`".to_owned(),
             };
             let what = format!("a region has {region} blocks, less than the cache of {cache} blocks");
             return Err(Problem::error(ProblemCode::Unfit, what).help(remedy));
         }
         let plan = Self { logical, physical, regions, decay: decay(extra, regions), defers: cache > 0 };
         if plan.valid(0) * (region as f64) < 1.0 {
-            let what = format!("{regions} regions are too many: the oldest would keep no valid block of {region}");
-            return Err(Problem::error(ProblemCode::Unfit, what).help("write a smaller `spr_num_regions`"));
+            let what =
+                format!("{regions} regions are too many: the oldest would keep none of its {region} blocks valid");
+            return Err(Problem::error(ProblemCode::Unfit, what).help("reduce `spr_num_regions`"));
         }
         Ok(plan)
     }
@@ -280,6 +281,6 @@ mod tests {
         // 115,000 blocks in 100 regions of 1,150.
         assert!(plan(0.15, 100, 1_150 * 4096, 100_000).is_ok());
         assert!(plan(0.15, 100, 1_151 * 4096, 100_000).unwrap_err().to_string().contains("spr_num_regions=99"));
-        assert!(plan(0.15, 100, 60_000 * 4096, 100_000).unwrap_err().to_string().contains("smaller `spr_cs`"));
+        assert!(plan(0.15, 100, 60_000 * 4096, 100_000).unwrap_err().to_string().contains("reduce `spr_cs`"));
     }
 }

@@ -85,14 +85,14 @@ impl OffsetMap {
             let (needed, base) = (needed[file], base_after(ends[file]));
             if needed == u64::MAX {
                 return Err(job
-                    .unfit("filename", "the devices of the trace do not fit into one file behind each other")
+                    .unfit("filename", "the devices of the trace do not fit one after another into one file")
                     .help("name a file for each device of the trace"));
             }
             ends[file] = base + span;
             let usable = if needed <= extent.length { extent.length } else { extent.length - extent.length % unit };
             if usable < longest {
                 let message = format!(
-                    "{} bytes for {name} are less than the longest request of the trace, which has {longest}",
+                    "{} bytes for {name} is less than the longest request of the trace ({longest} bytes)",
                     extent.length
                 );
                 return Err(job.unfit("size", message).help("replay it on a larger target"));

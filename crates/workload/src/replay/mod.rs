@@ -123,7 +123,7 @@ impl PlacedFeed {
 
 #[cold]
 fn changed() -> Problem {
-    Problem::error(ProblemCode::Trace, "the trace has changed since it was checked")
+    Problem::error(ProblemCode::Trace, "the trace changed after it was checked")
         .help("replay a file that no program writes to")
 }
 

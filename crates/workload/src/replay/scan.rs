@@ -32,7 +32,7 @@ pub fn scan_trace(options: &ReplayOptions, bytes: Box<dyn TraceBytes>) -> Result
     }
     let Some(first) = first else {
         let notes: String = described(&feed).iter().map(|note| format!(", {note}")).collect();
-        let what = format!("{}: there is nothing to replay{notes}", options.trace);
+        let what = format!("{}: nothing to replay{notes}", options.trace);
         return Err(Problem::error(ProblemCode::Trace, what).help("choose another part of it, or another trace"));
     };
     facts.first = Nanos::new(first.saturating_add(options.start.get()));
@@ -81,14 +81,14 @@ fn described(feed: &TraceFeed) -> Vec<String> {
     let lost = feed.info().and_then(|info| info.lost).unwrap_or(0);
     let most = DATA_BYTES_MAX >> 20;
     let mut notes: Vec<String> = [
-        (counts.others, "of other kinds than read, write, discard and flush are left out".to_owned()),
-        (counts.empty, "without a length are left out".to_owned()),
-        (counts.beyond, "end beyond the largest offset of a device and are left out".to_owned()),
-        (counts.skipped, "are left out by `replay_skip`".to_owned()),
-        (counts.divided, format!("longer than {most} MiB, or trims longer than 1 GiB, are divided")),
+        (counts.others, "other than read, write, discard and flush are skipped".to_owned()),
+        (counts.empty, "without a length are skipped".to_owned()),
+        (counts.beyond, "end beyond the largest offset of a device and are skipped".to_owned()),
+        (counts.skipped, "are skipped by `replay_skip`".to_owned()),
+        (counts.divided, format!("longer than {most} MiB, or trims longer than 1 GiB, are split")),
         (counts.late, "are replayed later than recorded, because the trace is out of order".to_owned()),
         (feed.early(), "are replayed at the start, because they are far out of order: sort the trace".to_owned()),
-        (feed.missing(), "are missing in damaged or incomplete parts of the trace".to_owned()),
+        (feed.missing(), "are missing because parts of the trace are damaged or incomplete".to_owned()),
         (lost, "were lost when the trace was captured".to_owned()),
     ]
     .into_iter()
@@ -99,7 +99,7 @@ fn described(feed: &TraceFeed) -> Vec<String> {
         notes.push(format!("{} parts of the trace are damaged, the first at {what}", counts.damaged));
     }
     match counts.end {
-        Some(TraceEnd::Unfinished) => notes.push("the trace has no end: its capture did not complete".to_owned()),
+        Some(TraceEnd::Unfinished) => notes.push("the trace is incomplete: its capture did not finish".to_owned()),
         Some(TraceEnd::Truncated { position, bytes }) => {
             notes.push(format!("the trace is truncated: its last block, at byte {position}, has only {bytes} bytes"));
         }

@@ -20,7 +20,7 @@ pub trait TraceBytes: fmt::Debug + Send {
     ///
     /// Returns why the bytes cannot be read again.
     fn rewind(&mut self) -> Result<(), Problem> {
-        Err(Problem::error(ProblemCode::Trace, "this trace cannot be read twice"))
+        Err(Problem::error(ProblemCode::Trace, "this trace can be read only once"))
     }
 }
 

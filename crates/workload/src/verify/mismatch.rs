@@ -96,18 +96,18 @@ impl fmt::Display for Mismatch {
         let what = match self.wrong {
             WrongData::Header => "no verification header",
             WrongData::HeaderDamaged => "damaged verification header",
-            WrongData::Method => "header of another verification method",
-            WrongData::Length => "header of a block of another length",
-            WrongData::Offset => "block of another place",
-            WrongData::Seed => "block of another seed",
-            WrongData::Nonce => "stale block of another run",
-            WrongData::File => "block of another file",
-            WrongData::Worker => "block of another worker",
-            WrongData::Pass => "block of another pass",
+            WrongData::Method => "header of a different verification method",
+            WrongData::Length => "header of a block of a different length",
+            WrongData::Offset => "block of a different offset",
+            WrongData::Seed => "block of a different seed",
+            WrongData::Nonce => "stale block of a different run",
+            WrongData::File => "block of a different file",
+            WrongData::Worker => "block of a different worker",
+            WrongData::Pass => "block of a different pass",
             WrongData::Write => "block of an earlier write",
             WrongData::Payload => "wrong data",
-            WrongData::Checksum => "wrong checksum",
-            WrongData::Pattern => "wrong pattern",
+            WrongData::Checksum => "checksum mismatch",
+            WrongData::Pattern => "pattern mismatch",
             WrongData::Trimmed => "data in a trimmed block",
         };
         write!(f, "{what} at offset {} (block at {}): expected ", self.offset, self.block)?;
@@ -121,7 +121,7 @@ impl std::error::Error for Mismatch {}
 
 fn hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
     if bytes.is_empty() {
-        return write!(f, "something else");
+        return write!(f, "different data");
     }
     bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }

@@ -128,12 +128,10 @@ impl VerifyState {
             |at: usize| bytes.get(at..at + 8).map(|field| u64::from_le_bytes(field.try_into().unwrap_or([0; 8])));
         let half = |at: usize| whole(at).map(|both| both as u32);
         let wrong = |what: String| Problem::error(ProblemCode::UnreadableInput, what);
-        let cut = || wrong("it is shorter than the state of a job".to_owned());
+        let cut = || wrong("it is shorter than a job's state".to_owned());
         let version = whole(0).ok_or_else(cut)?;
         if version != VERSION {
-            return Err(wrong(format!(
-                "its version is {version}, and Fathom reads version {VERSION}, that of fio 3.33"
-            )));
+            return Err(wrong(format!("its version is {version}; Fathom reads version {VERSION} (fio 3.33)")));
         }
         let content = bytes.get(PREFIX_BYTES..).filter(|content| content.len() >= COMPLETIONS_AT - PREFIX_BYTES);
         let content = content.ok_or_else(cut)?;
@@ -145,10 +143,10 @@ impl VerifyState {
         // fio leaves room for a whole queue.
         if size != content.len() as u64 || (content.len() as u128) < expected {
             let asked = expected + PREFIX_BYTES as u128;
-            return Err(wrong(format!("it has {} bytes, and its fields ask for {asked}", bytes.len())));
+            return Err(wrong(format!("it has {} bytes, but its fields require {asked}", bytes.len())));
         }
         if whole(16) != Some(u64::from(!crc32c::crc32c(content))) {
-            return Err(wrong("its checksum is wrong".to_owned()));
+            return Err(wrong("checksum mismatch".to_owned()));
         }
         let name = &bytes[NAME_AT..COMPLETIONS_AT];
         let name = &name[..name.iter().position(|&byte| byte == 0).unwrap_or(NAME_BYTES)];

@@ -24,7 +24,7 @@ impl ZoneGeometry {
     pub fn emulated(job: &Job, zoned: &ZonedOptions, path: &str) -> Result<Self, Problem> {
         let Some(zone_bytes) = zoned.zone_size.map(Bytes::get) else {
             return Err(job
-                .unfit("zonemode", format_args!("{path} is no zoned device, so its zones need a size"))
+                .unfit("zonemode", format_args!("{path} is not a zoned device, so its zones need a size"))
                 .help("write for example zonesize=256m, or name a zoned device (see lsblk -z)"));
         };
         let capacity = zoned.capacity.map_or(zone_bytes, |capacity| capacity.get().min(zone_bytes));
@@ -70,7 +70,7 @@ fn fit_to_device(job: &Job, zoned: &ZonedOptions, file: &mut PlannedFile, report
     }
     let most = report.max_written();
     if most > 0 && zoned.max_open > most && !zoned.ignore_limits {
-        let message = format!("{path} takes writes in {most} zones at the same time, not in {}", zoned.max_open);
+        let message = format!("{path} accepts writes in at most {most} zones at once, not {}", zoned.max_open);
         return Err(job
             .unfit("max_open_zones", message)
             .help(format!("write at most max_open_zones={most}, or ignore_zone_limits=1")));
@@ -84,7 +84,7 @@ fn fit_to_device(job: &Job, zoned: &ZonedOptions, file: &mut PlannedFile, report
     let is_direct = job.engine.direct || job.engine.kind == job::EngineKind::IoUringCmd;
     if is_sequential && operations.write && !is_direct {
         let message = format!(
-            "{} takes writes only at the write pointers of its zones, and the page cache changes their order",
+            "{} accepts writes only at the write pointers of its zones, but the page cache reorders writes",
             file.path
         );
         return Err(job.unfit("direct", message).help("write direct=1"));
@@ -106,7 +106,7 @@ fn fit(job: &Job, file: &mut PlannedFile, zone_bytes: u64) -> Result<(), Problem
     if length == 0 {
         let (path, extent, zone) = (&file.path, file.extent, Bytes::new(zone_bytes));
         let message = format!(
-            "{path} offers {} bytes from offset {}, without a whole zone of {zone}",
+            "{path} has {} bytes from offset {}, less than a whole zone of {zone}",
             extent.length, extent.start
         );
         return Err(job.unfit("size", message).help("choose offset and size in multiples of the zone size"));
@@ -122,13 +122,13 @@ fn check_blocks(job: &Job, file: &PlannedFile, zones: ZoneGeometry) -> Result<()
     let largest = |used: bool, sizes: &BlockSizes| if used { u64::from(sizes.max()) } else { 0 };
     let most = largest(operations.write, &sizes.write).max(largest(operations.read, &sizes.read));
     if most > zones.capacity {
-        let message = format!("a block of {} is larger than the {capacity} of a zone of {path}", Bytes::new(most));
+        let message = format!("a block of {} exceeds the zone capacity of {capacity} of {path}", Bytes::new(most));
         return Err(job.unfit("bs", message).help(format!("write a bs of at most {capacity}")));
     }
     let size = Bytes::new(zones.zone_bytes);
     if operations.trim && sizes.trim != BlockSizes::Fixed(u32::try_from(zones.zone_bytes).unwrap_or(0)) {
         return Err(job
-            .unfit("bs", format_args!("trims reset zones of {size} of {path}, each as a whole"))
+            .unfit("bs", format_args!("trims reset whole zones of {path}, {size} each"))
             .help(format!("write bs={}", zones.zone_bytes)));
     }
     Ok(())
