@@ -21,7 +21,7 @@ pub fn address(text: &str, example: u16, safe: bool, remedy: &str) -> std::resul
     };
     if !is_local(address) && !safe {
         let remedy = format!("use 127.0.0.1:{}, {remedy}", address.port());
-        let what = format!("other hosts can reach {address}, and nothing is encrypted");
+        let what = format!("other hosts can reach {address}, and the connection is not encrypted");
         return Err(Problem::error(ProblemCode::Address, what).help(remedy));
     }
     Ok(address)
@@ -35,10 +35,10 @@ pub fn is_local(address: SocketAddr) -> bool {
 /// Describes why listening at an address failed.
 pub fn refused(option: &str, address: SocketAddr, error: &Error) -> Problem {
     let remedy = match error.kind() {
-        ErrorKind::AddrInUse => "name another port (0 for any free one): another program listens there",
-        ErrorKind::AddrNotAvailable => "see `ip address`: this host has no such address",
-        ErrorKind::PermissionDenied => "name another port: those below 1024 are for root",
-        _ => "name another address",
+        ErrorKind::AddrInUse => "choose another port (0 for any free one): this one is in use",
+        ErrorKind::AddrNotAvailable => "choose an address of this host (see `ip address`)",
+        ErrorKind::PermissionDenied => "choose another port: ports below 1024 need root",
+        _ => "choose another address",
     };
     Problem::error(ProblemCode::Connection, format!("{option} {address}: {error}")).help(remedy)
 }
@@ -135,7 +135,7 @@ fn respond(mut client: &TcpStream, exposition: &impl Fn() -> String) -> Result<(
         (Some("GET"), Some("/metrics")) => {
             ("200 OK", "application/openmetrics-text; version=1.0.0; charset=utf-8", exposition())
         }
-        (Some("GET"), _) => ("404 Not Found", "text/plain; charset=utf-8", "ask for /metrics\n".to_owned()),
+        (Some("GET"), _) => ("404 Not Found", "text/plain; charset=utf-8", "not found; see /metrics\n".to_owned()),
         _ => ("405 Method Not Allowed", "text/plain; charset=utf-8", "only GET is supported\n".to_owned()),
     };
     let length = body.len();

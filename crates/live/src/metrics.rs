@@ -40,17 +40,17 @@ impl<'a> JobMetrics<'a> {
     }
 }
 
-const BUILD: Metric = Metric::new("fathom_build", Info, "The version of Fathom.");
+const BUILD: Metric = Metric::new("fathom_build", Info, "Version of Fathom.");
 const ELAPSED: Metric = Metric::new("fathom_elapsed_seconds", Gauge, "Time since the first job started.");
-const PROGRESS: Metric = Metric::new("fathom_progress_ratio", Gauge, "How much is done, from 0 to 1.");
+const PROGRESS: Metric = Metric::new("fathom_progress_ratio", Gauge, "Completed fraction of the run, from 0 to 1.");
 const LATENCY: Metric = Metric::new(
     "fathom_latency_seconds",
     Buckets,
-    "Time from the intended instant to completion; where there is no schedule, from submission.",
+    "Time from the scheduled start to completion; without a schedule, from submission.",
 );
 const WORKERS: Metric = Metric::new("fathom_running_workers", Gauge, "Running workers.");
 const LATENESS: Metric =
-    Metric::new("fathom_lateness_seconds", Summary, "How much later than planned the generator was ready to issue.");
+    Metric::new("fathom_lateness_seconds", Summary, "Delay of the generator itself against the schedule.");
 const LIMIT_REQUESTS: Metric = Metric::new("fathom_limit_requests", Counter, "Requests that passed the limit.");
 const LIMIT_DECIDED: Metric = Metric::new("fathom_limit_decided", Counter, "Requests whose admission the limit set.");
 const LIMIT_DELAY: Metric =
@@ -58,7 +58,7 @@ const LIMIT_DELAY: Metric =
 const LIMIT_USED: Metric = Metric::new(
     "fathom_limit_used_ratio",
     Gauge,
-    "How much of the limit was used since the start; above 1 while credits are spent.",
+    "Utilization of the limit since the start; above 1 while credits are spent.",
 );
 const LIMIT_CREDITS: Metric =
     Metric::new("fathom_limit_credits_ratio", Gauge, "Remaining fraction of the burst credits, from 0 to 1.");

@@ -147,7 +147,7 @@ fn the_screen_starts_resizes_and_stops_at_a_key() {
     let begun = terminal.wait_for(0, ENTER);
     let drawn = terminal.wait_for(begun, "service latency");
     terminal.press("?");
-    let help = terminal.wait_for(drawn, "any key closes this help");
+    let help = terminal.wait_for(drawn, "press any key to close");
     terminal.press("x");
     let back = terminal.wait_for(help, "service latency");
     terminal.press("-p");
@@ -225,7 +225,7 @@ fn the_state_of_a_model_is_on_the_screen() {
         "run --live --on {volume} --name=m --rw=randread --iodepth=64 --runtime=3000 --time_based"
     ));
     let begun = terminal.wait_for(0, ENTER);
-    terminal.wait_for(begun, "decides");
+    terminal.wait_for(begun, "throttles");
     terminal.wait_for(begun, "credits");
     terminal.press("q");
     assert_eq!(terminal.end().0, "130");

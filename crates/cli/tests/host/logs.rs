@@ -360,7 +360,7 @@ fn each_program_inflates_the_logs_of_the_other() {
             }
         }
     }
-    for (name, reason) in [("nothing", "No such file"), ("text", "is not a compressed log")] {
+    for (name, reason) in [("nothing", "No such file"), ("text", "not a compressed log")] {
         let scratch = Scratch::new();
         scratch.write("text", "500, 1, 0, 4096, 0\n");
         let refused = run(&mut ours(&scratch, &format!("--inflate-log={name}"))).expect_code(1);

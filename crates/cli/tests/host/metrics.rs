@@ -126,7 +126,7 @@ fn unusable_addresses_are_refused_before_anything_is_touched() {
     let data = scratch.text("data");
     let line = format!("run --name=a --filename={data} --rw=write --size=1m -o {}", scratch.text("x.json"));
     for (words_of, message) in [
-        (format!("--metrics {taken}"), "name another port (0 for any free one): another program listens there"),
+        (format!("--metrics {taken}"), "choose another port (0 for any free one): this one is in use"),
         ("--metrics 0.0.0.0:9184".to_owned(), "use 127.0.0.1:9184, or add --insecure to permit it"),
         (
             "--metrics here".to_owned(),

@@ -89,7 +89,7 @@ pub fn inflate(log: &mut dyn Read, output: &mut dyn Write) -> Result<(), Problem
                 Ok(_) => {}
                 Err(miniz_oxide::MZError::Buf) if rest.is_empty() => break,
                 Err(_) => {
-                    return Err(Problem::error(ProblemCode::File, "it is not a compressed log")
+                    return Err(Problem::error(ProblemCode::File, "not a compressed log")
                         .help("name a file that log_store_compressed=1 wrote (.log.fz)"));
                 }
             }
@@ -175,8 +175,8 @@ fn sample(bytes: &[u8], two: bool) -> Result<Option<(LogColumns, LogFields, usiz
     let (Some(kind), Some(block_size)) = (next(), next()) else { return Ok(None) };
     let (priority, flags, kind) = ((kind >> 32) as u16, kind as u32, kind as u32 & 0xff);
     let Some(direction) = DataKind::ALL.into_iter().find(|direction| *direction as u32 == kind) else {
-        return Err(Problem::error(ProblemCode::File, format!("an entry is of the unknown kind {kind}"))
-            .help("fio of another version wrote it; inflate it with that fio"));
+        return Err(Problem::error(ProblemCode::File, format!("an entry has the unknown kind {kind}"))
+            .help("inflate it with the fio version that wrote it"));
     };
     let of_flag = |flag: u32, next: &mut dyn FnMut() -> Option<u64>| if flags & flag == 0 { Some(0) } else { next() };
     let Some(offset) = of_flag(HAS_OFFSET, &mut next) else { return Ok(None) };
@@ -274,6 +274,6 @@ mod tests {
     fn what_is_no_compressed_log_is_an_error() {
         let (text, error) = inflated(b"500, 1, 0, 4096, 0\n");
         assert_eq!(text, "");
-        assert!(error.is_some_and(|error| error.what == "it is not a compressed log" && error.help.is_some()));
+        assert!(error.is_some_and(|error| error.what == "not a compressed log" && error.help.is_some()));
     }
 }

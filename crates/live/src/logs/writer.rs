@@ -82,12 +82,9 @@ fn start(cpus: &[u32]) -> Result<Sender<FilledChunk>, Problem> {
         }
     };
     let started = thread::Builder::new().name("logs".to_owned()).stack_size(STACK_BYTES).spawn(run);
-    started.map_err(|error| {
-        Problem::error(ProblemCode::File, format!("cannot start the thread that writes logs: {error}"))
-    })?;
-    is_ready
-        .recv()
-        .unwrap_or_else(|_| Err(Problem::error(ProblemCode::File, "the thread that writes logs has ended")))?;
+    started
+        .map_err(|error| Problem::error(ProblemCode::File, format!("cannot start the log writer thread: {error}")))?;
+    is_ready.recv().unwrap_or_else(|_| Err(Problem::error(ProblemCode::File, "the log writer thread exited")))?;
     Ok(queue)
 }
 
@@ -152,9 +149,7 @@ impl WorkerLog for QueuedLogs {
         }
         match self.logs.lock() {
             Ok(logs) => logs.failure().map_or(Ok(()), |failure| Err(failure.clone())),
-            Err(_) => {
-                Err(Problem::error(ProblemCode::File, "the logs are incomplete: the thread that writes them failed"))
-            }
+            Err(_) => Err(Problem::error(ProblemCode::File, "the logs are incomplete: the log writer thread failed")),
         }
     }
 }

@@ -311,7 +311,7 @@ impl ScreenThread {
             std::thread::sleep(Duration::from_millis(20));
             if began.elapsed() > END_MESSAGE_AFTER {
                 (self.hooks.print)(
-                    "fathom: waiting for operations in flight; press Ctrl-C again to end without them\n",
+                    "fathom: waiting for operations in flight; press Ctrl-C again to stop without them\n",
                 );
                 return;
             }

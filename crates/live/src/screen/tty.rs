@@ -82,17 +82,17 @@ impl Tty {
     pub(super) fn open(features: TerminalFeatures) -> Result<Self, Problem> {
         let refused = |why: &str| {
             Problem::error(ProblemCode::Arguments, format!("--live: {why}"))
-                .help("leave out --live: progress is printed as lines there")
+                .help("leave out --live to print progress as lines")
         };
         if !io::stderr().is_terminal() {
-            return Err(refused("standard error is not a terminal, and the full screen would be drawn there"));
+            return Err(refused("standard error is not a terminal"));
         }
         if !features.full_screen {
-            return Err(refused("this terminal cannot show a full screen (TERM is dumb or not set)"));
+            return Err(refused("this terminal does not support a full screen (TERM is dumb or unset)"));
         }
         let of_input = || io::stdin().as_fd().try_clone_to_owned().map(File::from).ok();
         let keys = File::open("/dev/tty").ok().or_else(|| of_input().filter(IsTerminal::is_terminal));
-        let keys = keys.ok_or_else(|| refused("this terminal has no keyboard (/dev/tty cannot be opened)"))?;
+        let keys = keys.ok_or_else(|| refused("cannot read keys (/dev/tty cannot be opened)"))?;
         Ok(Self { keys, shown: None, unicode: features.unicode })
     }
 

@@ -245,7 +245,7 @@ fn reachable_addresses_need_client_certificates_or_consent() {
         }
     }
     let metrics = format!("--size 1MiB --metrics 0.0.0.0:0 {}", certificates.client_options());
-    assert!(run(&mut Place::new().command(&metrics)).expect_code(2).stderr.contains("nothing is encrypted"));
+    assert!(run(&mut Place::new().command(&metrics)).expect_code(2).stderr.contains("the connection is not encrypted"));
     let permitted = [
         format!("--listen 0.0.0.0:0 {}", certificates.client_options()),
         format!("--listen 0.0.0.0:0 --insecure {}", certificates.server_options()),

@@ -83,7 +83,7 @@ fn unusable_addresses_are_environment_errors() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let error = refused(&format!("custom,size=1MiB --listen 127.0.0.1:{port}"), 3);
-    assert!(error.contains("another program listens there"), "{error}");
+    assert!(error.contains("this one is in use"), "{error}");
     let long = format!("/tmp/{}", "x".repeat(120));
     assert!(refused(&format!("custom,size=1MiB --socket {long}"), 3).contains("at most 107 bytes"));
     assert!(refused("custom,size=1MiB --socket /nowhere/at/all", 3).contains("create its directory"));

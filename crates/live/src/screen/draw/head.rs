@@ -22,13 +22,13 @@ pub(super) fn head(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
 /// Describes the chosen job, or all jobs together, in at most `width` characters.
 fn workload(view: &ScreenView<'_>, width: usize) -> String {
     let shown = view.shown();
-    let Some((first, _)) = shown.first() else { return "about to begin".to_owned() };
+    let Some((first, _)) = shown.first() else { return "starting".to_owned() };
     let name = if shown.len() == 1 { first.name.clone() } else { format!("{} jobs", shown.len()) };
     let loads = distinct(shown.iter().map(|(facts, _)| facts.load.as_str()));
     let engines = distinct(shown.iter().map(|(facts, _)| facts.engine));
     let depth: u32 = shown.iter().map(|(facts, _)| facts.depth).sum();
     let workers: usize = shown.iter().map(|(facts, _)| facts.workers.len()).sum();
-    let by = if workers > 1 { format!(" by {workers}") } else { String::new() };
+    let by = if workers > 1 { format!(" ({workers} workers)") } else { String::new() };
     let targets = distinct(shown.iter().map(|(facts, _)| facts.target.as_str()));
     let files = distinct(shown.iter().map(|(facts, _)| facts.target.rsplit('/').next().unwrap_or_default()));
     // Shorter forms drop what the user most likely knows: the folder, the target, the engine.
@@ -65,9 +65,9 @@ fn progress(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let elapsed = format!(" {}  ", clock(view.elapsed));
     let column = canvas.text(area, 0, 0, &elapsed, BOLD);
     let end = match (view.fraction, view.eta) {
-        (Some(fraction), Some(eta)) => format!("  {:.0} %  {} left ", 100.0 * fraction.min(1.0), clock(eta)),
-        (Some(fraction), None) => format!("  {:.0} % ", 100.0 * fraction.min(1.0)),
-        _ => "  until its data end, or q ".to_owned(),
+        (Some(fraction), Some(eta)) => format!("  {:.0}%  {} left ", 100.0 * fraction.min(1.0), clock(eta)),
+        (Some(fraction), None) => format!("  {:.0}% ", 100.0 * fraction.min(1.0)),
+        _ => "  until all data is transferred, or q ".to_owned(),
     };
     let width = area.width.saturating_sub(column + end.chars().count() as u16);
     if let Some(fraction) = view.fraction {
@@ -80,7 +80,7 @@ fn progress(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
 
 /// Draws the keys that fit.
 pub(super) fn keys(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
-    let pause = if view.paused { "go on" } else { "pause display" };
+    let pause = if view.paused { "resume" } else { "pause display" };
     let mut keys = vec![("q", "stop"), ("space", pause), ("+ -", "time")];
     if view.jobs.len() > 1 {
         keys.extend([("tab", "job"), ("a", "all jobs")]);
@@ -100,15 +100,15 @@ pub(super) fn keys(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
 }
 
 const HELP: [(&str, &str); 9] = [
-    ("q  Ctrl-C", "stop: what was measured so far is printed"),
+    ("q  Ctrl-C", "stop, and print the results so far"),
     ("space  p", "pause and resume the display; the run continues"),
     ("+  -", "shorter or longer time span"),
-    ("tab  arrows", "the next job, the one before"),
+    ("tab  arrows", "next or previous job"),
     ("a  home", "all jobs together"),
-    ("Ctrl-Z", "stop the process; fg brings it back"),
+    ("Ctrl-Z", "suspend the process; fg resumes it"),
     ("", ""),
-    ("", "Figures are of the last 2 seconds. Latency is counted from when an"),
-    ("", "operation was due where there is a schedule, else from its submission."),
+    ("", "Figures cover the last 2 seconds. Latency counts from the due time of"),
+    ("", "an operation if there is a schedule, otherwise from its submission."),
 ];
 
 /// Draws the help: keys, and how to read the figures.
@@ -122,14 +122,14 @@ pub(super) fn help(canvas: &mut Canvas<'_>, area: Rect) {
         canvas.text(inside, 1, row + 1, key, BOLD);
         canvas.text(inside, column, row + 1, meaning, Style::new());
     }
-    canvas.foot(frame, "any key closes this help", "docs/live.md");
+    canvas.foot(frame, "press any key to close", "docs/live.md");
 }
 
 /// Draws figures without graphs.
 pub(super) fn small(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     let progress = match (view.making, view.fraction, view.eta) {
-        (Some(making), ..) => format!("writing {:.0} %", 100.0 * making.fraction),
-        (_, Some(fraction), Some(eta)) => format!("{:.0} % {} left", 100.0 * fraction.min(1.0), clock(eta)),
+        (Some(making), ..) => format!("writing {:.0}%", 100.0 * making.fraction),
+        (_, Some(fraction), Some(eta)) => format!("{:.0}% {} left", 100.0 * fraction.min(1.0), clock(eta)),
         _ => clock(view.elapsed),
     };
     let (word, style) = state(canvas, view.track().state);

@@ -173,10 +173,10 @@ fn rate(bytes: f64) -> String {
 /// Returns the word for a state, and its style.
 fn state(canvas: &Canvas<'_>, state: ScreenState) -> (&'static str, Style) {
     match state {
-        ScreenState::Waiting => ("waits", DIM),
+        ScreenState::Waiting => ("waiting", DIM),
         ScreenState::Ramp => ("ramp", canvas.colours.notice()),
-        ScreenState::Running => ("runs", canvas.colours.good()),
-        ScreenState::Unresponsive => ("no answer", canvas.colours.bad()),
+        ScreenState::Running => ("running", canvas.colours.good()),
+        ScreenState::Unresponsive => ("stalled", canvas.colours.bad()),
         ScreenState::Done => ("done", DIM),
     }
 }

@@ -80,7 +80,7 @@ fn lines(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>, kind: usize
         track.history.dots(window_s, dots(plot), Join::Greatest, |point| point.latency[kind][index])
     });
     let Some(scale) = GraphScale::of(series.iter().flatten()) else {
-        canvas.text(area, 1, area.height / 2, "nothing is counted", DIM);
+        canvas.text(area, 1, area.height / 2, "no data", DIM);
         return;
     };
     axis(canvas, area, scale);
@@ -121,7 +121,7 @@ fn bars(canvas: &mut Canvas<'_>, area: Rect, name: &str, histogram: &Histogram, 
     let column = canvas.text(area, 0, 0, &format!(" {name} "), style);
     let total = histogram.total();
     if total == 0 {
-        canvas.text(area, 1, 1, "nothing is counted", DIM);
+        canvas.text(area, 1, 1, "no data", DIM);
         return;
     }
     let total_text = count(total as f64);
@@ -135,8 +135,8 @@ fn bars(canvas: &mut Canvas<'_>, area: Rect, name: &str, histogram: &Histogram, 
         let column = canvas.text(area, 0, row, &text, DIM);
         let percent = match 100.0 * *n as f64 / total as f64 {
             0.0 => String::new(),
-            percent if percent < 0.1 => "<0.1 %".to_owned(),
-            percent => format!("{percent:.1} %"),
+            percent if percent < 0.1 => "<0.1%".to_owned(),
+            percent => format!("{percent:.1}%"),
         };
         let width = area.width.saturating_sub(column + 9);
         canvas.bar(area, column, row, width, *n as f64 / largest as f64, style);

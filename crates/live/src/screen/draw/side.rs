@@ -67,11 +67,11 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 /// Names the limit that throttles most operations, if any. Returns the next row.
 fn verdict(canvas: &mut Canvas<'_>, inside: Rect, row: u16, view: &ScreenView<'_>) -> u16 {
     let Some(binding) = view.limits.iter().find(|limit| limit.decided >= 0.25) else {
-        canvas.text(inside, 1, row, "no limit is reached", canvas.colours.good());
+        canvas.text(inside, 1, row, "no limit reached", canvas.colours.good());
         return row + 1;
     };
     let column = canvas.text(inside, 1, row, &format!("{} ", binding.name), canvas.colours.notice().patch(BOLD));
-    canvas.text(inside, column, row, &format!("decides {}", percent(binding.decided)), canvas.colours.notice());
+    canvas.text(inside, column, row, &format!("throttles {}", percent(binding.decided)), canvas.colours.notice());
     row + 1
 }
 
@@ -80,7 +80,7 @@ fn limit(canvas: &mut Canvas<'_>, area: Rect, name: u16, limit: &LimitNow) -> u1
     let name_width = usize::from(name.saturating_sub(1));
     canvas.text(area, 1, 0, &fitting(name_width, std::slice::from_ref(&limit.name)), Style::new());
     let style = if limit.used > 0.95 { canvas.colours.notice() } else { canvas.colours.good() };
-    let used = format!("{:>5.0} % ", 100.0 * limit.used);
+    let used = format!("{:>6.0}% ", 100.0 * limit.used);
     let width = area.width.saturating_sub(name + 1 + used.len() as u16);
     canvas.bar(area, name + 1, 0, width, limit.used, style);
     canvas.right(area, name, 0, &used, Style::new());
@@ -108,11 +108,11 @@ fn generator(canvas: &mut Canvas<'_>, inside: Rect, row: u16, view: &ScreenView<
         canvas.right(inside, 0, row, &format!("{} errors ", count(now.errors as f64)), canvas.colours.bad());
     }
     if let Some((p50, p99)) = now.lateness {
-        let forms = [format!("late by p50 {p50}, p99 {p99}"), format!("late by p99 {p99}")];
+        let forms = [format!("lateness p50 {p50}, p99 {p99}"), format!("lateness p99 {p99}")];
         let text = fitting(usize::from(inside.width.saturating_sub(1)), &forms);
         canvas.text(inside, 1, row + 1, &text, Style::new());
     }
     let workers: usize = view.jobs.iter().map(|(facts, _)| facts.workers.len()).sum();
     let row = row + 1 + u16::from(now.lateness.is_some());
-    canvas.text(inside, 1, row, &format!("{} of {workers} workers run", view.all.running), DIM);
+    canvas.text(inside, 1, row, &format!("{} of {workers} workers running", view.all.running), DIM);
 }
