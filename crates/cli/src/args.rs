@@ -20,7 +20,7 @@ pub(crate) const MEASURING: [&str; 3] = ["run", "sim", "sweep"];
 /// Options of how to measure.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CommonOptions {
-    /// Print what would be touched, how much and for how long, and do nothing
+    /// Print which files would be touched, how much and for how long, and exit
     #[arg(long, help_heading = "Safety")]
     pub(crate) dry_run: bool,
     /// Permit writes to this device, file or export URI even if it holds data or is in use (repeatable)
@@ -41,7 +41,7 @@ pub(crate) struct CommonOptions {
     /// Wait this long for operations in flight after the runtime or a signal
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::signals::duration, help_heading = "Measurement")]
     pub(crate) grace: Duration,
-    /// Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure
+    /// Serve live metrics (OpenMetrics over HTTP); non-loopback addresses need --insecure
     #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Output")]
     pub(crate) metrics: Option<String>,
     /// Do not save this run
@@ -81,7 +81,7 @@ pub(crate) struct JobFileOptions {
     /// Run only this section of the job files (repeatable)
     #[arg(long, value_name = "NAME", help_heading = "Workload")]
     pub(crate) section: Vec<String>,
-    /// Print the resolved jobs, and do nothing
+    /// Print the resolved jobs and exit
     #[arg(long, help_heading = "Workload")]
     pub(crate) show_jobs: bool,
 }
@@ -115,7 +115,7 @@ pub(crate) struct RunCommandOptions {
     /// Run N times, interleaving job files, and report the variation
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Measurement")]
     pub(crate) repeat: Option<u32>,
-    /// Find out whether the queue depth or the device is the limit: run for 1 s at twice the depth
+    /// Determine whether queue depth or the device is the limit, by a 1 s run at twice the depth
     #[arg(long, conflicts_with = "repeat", help_heading = "Measurement")]
     pub(crate) probe: bool,
     #[command(flatten)]
@@ -135,10 +135,10 @@ pub(crate) struct SimOptions {
     /// Divide the work of each job among the hosts that run it
     #[arg(long, value_parser = one_of(SPLITS), help_heading = "Workload")]
     pub(crate) split: Option<SplitKind>,
-    /// Repeat for each value of a job option or a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V
+    /// Repeat for each value of a job option or a volume key: KEY=A..B, A..BxF, A..B/STEP, V,V,V
     #[arg(long, value_name = "KEY=RANGE", help_heading = "Workload")]
     pub(crate) vary: Vec<String>,
-    /// Simulate each Nth point only, from the Kth on: K/N, or auto in a job array; `fathom report` merges the shards
+    /// Simulate only every Nth point, from the Kth on: K/N, or auto in a job array; `fathom report` merges shards
     #[arg(long, value_name = "K/N", requires = "vary", help_heading = "Workload")]
     pub(crate) shard: Option<String>,
 }
@@ -153,7 +153,7 @@ pub(crate) struct SimOptions {
 pub(crate) struct SweepOptions {
     #[command(flatten)]
     pub(crate) request: SweepRequest,
-    /// Search for each Nth value only, from the Kth on: K/N, or auto in a job array; `fathom report` merges the shards
+    /// Sweep only every Nth value, from the Kth on: K/N, or auto in a job array; `fathom report` merges shards
     #[arg(long, value_name = "K/N", requires = "vary", help_heading = "Workload")]
     pub(crate) shard: Option<String>,
     /// Format of standard output
@@ -214,7 +214,7 @@ pub(crate) struct DoctorOptions {
     /// Report passed checks too
     #[arg(short = 'v', long, visible_alias = "verbose", help_heading = "Checks")]
     pub(crate) all: bool,
-    /// Read /sys, /proc and /dev below this directory, and nothing outside of it
+    /// Read /sys, /proc and /dev only below this directory
     #[arg(long, value_name = "DIR", help_heading = "Checks")]
     pub(crate) root: Option<PathBuf>,
     /// Format of standard output
@@ -243,7 +243,7 @@ pub(crate) const SPLITS: &[OptionWord<SplitKind>] = &[
 /// Purposes for which settings are checked.
 const PURPOSES: &[OptionWord<Purpose>] = &[
     ("iops", "Many small operations", Purpose::Iops),
-    ("throughput", "Large and sequential ones", Purpose::Throughput),
+    ("throughput", "Large sequential operations", Purpose::Throughput),
 ];
 
 pub(crate) const TEXT: OptionWord<ResultFormat> = ("text", "Text", ResultFormat::Text);

@@ -10,8 +10,8 @@ pub(crate) fn as_text(words: &[OsString]) -> Result<Vec<String>, Problem> {
     let text = |word: &OsString| {
         word.to_str().map(str::to_owned).ok_or_else(|| {
             let word = shown(word);
-            let what = format!("`{word}` is not UTF-8 text, which job options and the names of job files have to be");
-            Problem::error(ProblemCode::Arguments, what).help("give the file another name, or a link with one")
+            let what = format!("`{word}` is not UTF-8 text: job options and names of job files must be");
+            Problem::error(ProblemCode::Arguments, what).help("rename the file, or link to it")
         })
     };
     words.iter().map(text).collect()

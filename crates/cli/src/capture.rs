@@ -18,11 +18,11 @@ use crate::signals::{self, Signals};
 use crate::terminal::Terminal;
 
 pub(crate) const HELP: &str = "\
-Watches a device and touches nothing: requests come from the block tracepoints of the kernel, which need root \
-or CAP_SYS_ADMIN. A file or directory stands for the device of its filesystem. Lost events are counted, and \
-completed requests are compared with the kernel's counters. The file can be read while it grows; `fathom \
-trace` describes it. Without privileges, --sample reads the counters only: rates, mean sizes and mean \
-latencies of intervals, for `fathom explain FILE` and `fathom plan --from FILE`. docs/capture.md has details.
+Records the requests of a device from the kernel's block tracepoints, without touching the device. Needs \
+root or CAP_SYS_ADMIN. A file or directory selects the device of its filesystem. Lost events are counted, \
+and completed requests are compared with the kernel's counters. The file can be read while it grows; \
+`fathom trace` describes it. Without privileges, --sample reads only the counters: rates, mean sizes and \
+mean latencies per interval, for `fathom explain FILE` and `fathom plan --from FILE`. See docs/capture.md.
 
 Examples:
   fathom capture /dev/nvme0n1 --for 10m -o db.trace
@@ -33,45 +33,45 @@ Exit codes:
   0 captured
   2 usage, or an unknown device
   3 tracing is not permitted, the file cannot be written, or the device vanished
-  4 captured, but events were lost or the kernel counted other requests
+  4 captured, but events were lost or the kernel's counters differ
   128+n ended by signal n, with the requests so far";
 
 /// Options of `fathom capture`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CaptureCommandOptions {
-    /// Block device, or a file or directory for the device of its filesystem (/dev/ may be left out)
+    /// Block device (/dev/ may be omitted), or a file or directory on its filesystem
     #[arg(value_name = "DEVICE|PATH")]
     device: String,
-    /// Write the trace to FILE, with --sample the series of counters; an existing one is replaced
+    /// Write the trace (with --sample, the counters) to FILE, replacing an existing one
     #[arg(short, long, value_name = "FILE", required_unless_present_any = ["summary_only", "sample"], help_heading = "Output")]
     output: Option<PathBuf>,
     #[command(flatten)]
     details: Details,
-    /// Print the summary and write no file
+    /// Print only the summary, without writing a file
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     summary_only: bool,
     /// Capture for this long [default: until SIGINT or SIGTERM]
     #[arg(long = "for", value_name = "DURATION", value_parser = signals::duration, help_heading = "Capture")]
     duration: Option<Duration>,
-    /// Sample the kernel's counters instead, without privileges: means of intervals only [default: 1s]
+    /// Sample the kernel's counters instead, without privileges: only means per interval [default: 1s]
     #[arg(long, value_name = "INTERVAL", num_args = 0..=1, default_missing_value = "1s", value_parser = interval, help_heading = "Capture")]
     sample: Option<Duration>,
-    /// Capture only requests that this process issues; writeback is issued by kernel threads
+    /// Capture only requests issued by this process; kernel threads issue writeback
     #[arg(long, value_name = "PID", help_heading = "Capture")]
     pid: Option<u32>,
-    /// Stop when the file has this size
+    /// Stop when the file reaches this size
     #[arg(long, value_name = "SIZE", value_parser = size, requires = "output", help_heading = "Output")]
     max_size: Option<u64>,
-    /// Keep the last requests only: of this time, or as many as fit into this size
+    /// Keep only the most recent requests, up to this duration or size
     #[arg(long, value_name = "DURATION|SIZE", value_parser = kept, requires = "output", conflicts_with = "max_size", help_heading = "Output")]
     keep_last: Option<KeptPart>,
-    /// Drop process names and scramble positions, in regions of 1 MiB
+    /// Drop process names and scramble offsets, in regions of 1 MiB
     #[arg(long, help_heading = "Output")]
     anonymize: bool,
-    /// Buffer of the kernel per processor [default: 16MiB, less with over 16 processors]
+    /// Kernel buffer per CPU [default: 16MiB, less with more than 16 CPUs]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Capture")]
     buffer: Option<u64>,
-    /// Where requests come from: bpf (programs in the kernel) or tracefs (events) [default: bpf where possible]
+    /// Source of requests: bpf (kernel programs) or tracefs (events) [default: bpf if available]
     #[arg(long, value_name = "SOURCE", value_parser = source, help_heading = "Capture")]
     source: Option<CaptureSource>,
     /// Format of standard output
@@ -93,7 +93,7 @@ fn source(text: &str) -> Result<CaptureSource, Problem> {
 }
 
 fn interval(text: &str) -> Result<Duration, Problem> {
-    signals::duration(text).map_err(|problem| problem.also_help("DEVICE comes before --sample"))
+    signals::duration(text).map_err(|problem| problem.also_help("write DEVICE before --sample"))
 }
 
 fn kept(text: &str) -> Result<KeptPart, Problem> {

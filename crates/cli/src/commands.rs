@@ -56,13 +56,13 @@ enum Command {
     /// Find host settings that limit a device
     #[command(override_usage = "fathom doctor [OPTIONS] [PATH|DEVICE]...", after_help = DOCTOR_HELP)]
     Doctor(DoctorOptions),
-    /// Record the requests of a live device, touching nothing
+    /// Record the requests of a live device, without touching it
     #[command(override_usage = "fathom capture DEVICE|PATH -o FILE [OPTIONS]", after_help = crate::capture::HELP)]
     Capture(crate::capture::CaptureCommandOptions),
     /// Explain what limited a result from any source, and what to change
     #[command(override_usage = "fathom explain [OPTIONS] [INPUT]...", after_help = EXPLAIN_HELP)]
     Explain(crate::explain::ExplainOptions),
-    /// Describe the load that a trace shows, and convert traces
+    /// Describe the load in a trace, and convert traces
     #[command(override_usage = "fathom trace [OPTIONS] FILE...", after_help = crate::trace::HELP)]
     Trace(crate::trace::TraceOptions),
     /// Find the volume, size and machine for a load, by price
@@ -86,7 +86,7 @@ enum Command {
     /// Describe all job options, or one
     #[command(after_help = OPTIONS_HELP)]
     Options(OptionsOptions),
-    /// Print completions for a shell
+    /// Print shell completions
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(crate::completions::CompletionsOptions),
     /// Show the manual: program, commands, job options
@@ -101,9 +101,9 @@ Examples:
   fathom plan --iops 15k --capacity 1TiB --latency 2ms";
 
 const RUN_HELP: &str = "\
-Job options are fio's, by fio's names: --name, --rw, --bs, --iodepth, --numjobs, --filename, … Beside a job \
-file they apply to all of its jobs. `fathom options` lists them all. Fathom rejects input that fio would silently misread, and suggests the correct spelling. `fathom fio` reads \
-everything exactly as fio does.
+Job options have fio's names: --name, --rw, --bs, --iodepth, --numjobs, --filename, … With a job file, \
+they apply to all of its jobs. `fathom options` lists them all. Fathom rejects input that fio would \
+silently misread, and suggests the correct spelling. `fathom fio` reads everything exactly as fio does.
 
 Examples:
   fathom run --probe examples/first-try.fio
@@ -111,17 +111,17 @@ Examples:
   fathom run job.fio --live --format json -o result.html
 
 Exit codes:
-  0 good
+  0 success
   1 a verification failed
   2 usage or job error, nothing touched
   3 I/O or environment error
-  4 measured, but not to be trusted
+  4 measured, but unreliable
   128+n ended by signal n, with the results so far";
 
 const SIM_HELP: &str = "\
 A volume is named PROVIDER/TYPE[@EDITION][,key=value]...; `fathom catalog` lists all volumes. Job options \
-are those of `fathom run`. A simulation touches nothing: each path under /dev is a volume of its own, all \
-other files lie on one volume, and a job without file and size uses the whole volume.
+are the same as for `fathom run`. A simulation touches no file: each path under /dev is a separate volume, \
+all other files share one volume, and a job without a file or size uses the whole volume.
 
 Examples:
   fathom sim --on aws/gp3,size=1TiB,iops=16000 examples/first-try.fio
@@ -141,11 +141,11 @@ Examples:
   fathom sweep --filename=test.bin --size=1g --time-limit 30s -o knee.html";
 
 const EXPLAIN_HELP: &str = "\
-INPUT is a record of Fathom's (--format json), fio's output (normal, json, json+), the output of `iostat -x` \
+INPUT is a Fathom record (--format json), fio's output (normal, json, json+), the output of `iostat -x` \
 (text or -o JSON) or the file of `fathom capture --sample`. A claim is a set of figures from any source: \
-iops, lat (or p50, p99, ...), qd, jobs, bs, bw, read, rw, vcpus, time. Beside an INPUT it adds what the \
-input lacks. With --volume, the figures are compared with a modelled volume: the answer names the limits \
-and computes what another queue depth would give. docs/findings.md describes every finding.
+iops, lat (or p50, p99, ...), qd, jobs, bs, bw, read, rw, vcpus, time. With an INPUT, it adds figures that \
+the input lacks. With --volume, the figures are compared with a modelled volume: the answer names the \
+limits and computes what another queue depth would give. docs/findings.md describes every finding.
 
 Examples:
   fathom explain fio.json --volume gcp/pd-ssd,size=1TiB,vcpus=32
@@ -155,9 +155,9 @@ Examples:
 Exit codes: 0 explained, 2 unreadable input, 3 I/O error";
 
 const CATALOG_HELP: &str = "\
-Without VOLUME, all volumes are listed. With VOLUME, the limits for its size, its machine and operations of \
-one size are shown: each with its rule, its numbers and their sources, and which limit binds. VOLUME may \
-also be a file of your own: ./mydisk.toml
+Without VOLUME, all volumes are listed. With VOLUME, its limits for its size, its machine and one block \
+size are shown: the rule, numbers and sources of each, and which limit binds. VOLUME may also be a custom \
+file: ./mydisk.toml
 
 Examples:
   fathom catalog
@@ -165,10 +165,10 @@ Examples:
   fathom catalog aws/gp2,size=100GiB --bs 256k --rw read";
 
 const REPORT_HELP: &str = "\
-RUN is the ID of a saved run or its beginning, `last`, the directory of a run, or a file: a record of \
-Fathom's (--format json), the JSON of `fathom sweep` or `fathom suite run`, or fio's output. The page is a \
-single file without scripts that loads nothing: verdict, findings, figures, charts with their tables, job, \
-machine and command. Several runs share each chart. Without -o, text is printed.
+RUN is the ID of a saved run or its prefix, `last`, the directory of a run, or a file: a Fathom record \
+(--format json), the JSON of `fathom sweep` or `fathom suite run`, or fio's output. The page is a single \
+self-contained file without scripts: verdict, findings, figures, charts with their tables, job, machine \
+and command. Several runs share each chart. Without -o, text is printed.
 
 Examples:
   fathom report last -o run.html
@@ -188,12 +188,12 @@ Examples:
   fathom doctor /dev/mapper/data --format json -o doctor.md
 
 Exit codes:
-  0 checked, whatever was found
+  0 checked, with or without findings
   2 usage, or an unknown path or device
   3 the host cannot be read";
 
 const FIO_HELP: &str = "\
-Everything after `fio` is read as fio reads it: `fathom fio --help` lists it.
+Everything after `fio` is parsed as fio parses it; `fathom fio --help` lists the options.
 
 Examples:
   fathom fio job.fio

@@ -47,7 +47,7 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
     }
     let Invocation { host, plan, showcmd } = parsed.value;
     if let Some(name) = host.enghelp.as_deref().filter(|name| job::docs::engine_help(name).is_none()) {
-        let what = format!("--enghelp={name}: there is no such engine or option; --enghelp alone lists the engines");
+        let what = format!("--enghelp={name}: no such engine or option; --enghelp without a value lists the engines");
         return refuse(Problem::error(ProblemCode::UnknownArgument, what));
     }
     if let Some(path) = &host.inflate_log {
@@ -60,7 +60,7 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
     }
     for subject in &host.debug.silent {
         let subjects = job::debug_subjects();
-        write_stderr(&format!("fio: --debug={subject}: nothing is printed for it; there are {subjects}\n"));
+        write_stderr(&format!("fio: --debug={subject} prints nothing; available: {subjects}\n"));
     }
     if let Some(text) = informational_text(&host, &showcmd) {
         return outputs::print(&text).map_or_else(|error| refuse(outputs::unprinted(&error)), |()| Exit::Good);
@@ -99,7 +99,7 @@ fn informational_text(host: &HostOptions, showcmd: &[String]) -> Option<String> 
         return Some(fio::calibration(&device::calibrated_idleness()));
     }
     if let Some(name) = &host.cmdhelp {
-        let unknown = || format!("there is no option `{name}`\n");
+        let unknown = || format!("unknown option `{name}`\n");
         return Some(job::docs::option_help(name).unwrap_or_else(unknown));
     }
     if let Some(name) = &host.enghelp {
@@ -133,7 +133,7 @@ fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
     };
     let signals = match Signals::install() {
         Ok(signals) => signals,
-        Err(error) => return refuse(engine::io_problem(ProblemCode::Host, "cannot listen to signals", &error)),
+        Err(error) => return refuse(engine::io_problem(ProblemCode::Host, "cannot install signal handlers", &error)),
     };
     let (plan, workers) = (prepared.plan(), prepared.workers());
     device::opening::listeners(plan, workers)

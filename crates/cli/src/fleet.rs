@@ -41,7 +41,7 @@ pub(crate) fn command(program: &OsStr, words: &[OsString], launch: RankLaunch) -
     let unused = [("--split", splits_ranks), ("--records", cli.options.records.is_some())];
     let unused = unused.into_iter().find(|(_, is_given)| *is_given && cli.command.divides_simulations());
     if let Some((option, _)) = unused {
-        let what = format!("{option}: each rank simulates points of its own");
+        let what = format!("{option}: each rank simulates different points");
         return Exit::invalid(Problem::error(ProblemCode::Ranks, what).help("leave it out"));
     }
     if let Some(refusal) = cli.command.refusal() {

@@ -16,13 +16,13 @@ use crate::{rank, signals};
 /// Options of `fathom-fleet` for all commands.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct FleetOptions {
-    /// Directory for the records of the ranks [default: beside the saved runs]
+    /// Directory for the records of the ranks [default: next to the saved runs]
     #[arg(long, value_name = "DIR", global = true, help_heading = "Ranks")]
     pub(crate) records: Option<PathBuf>,
-    /// Give up a rank that has sent no heartbeat for this long
+    /// Exclude a rank after this long without a heartbeat
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = signals::duration, global = true, help_heading = "Ranks")]
     pub(crate) rank_timeout: Duration,
-    /// Divide the work of each job among the ranks that run it
+    /// Divide the work of each job among its ranks
     #[arg(long, value_parser = one_of(SPLITS), global = true, help_heading = "Ranks")]
     pub(crate) split: Option<SplitKind>,
 }
@@ -45,7 +45,7 @@ pub(crate) enum FleetCommand {
         after_help = RUN_HELP
     )]
     Run(RunCommandOptions),
-    /// Measure latency and IOPS of all hosts together against the queue depth of each
+    /// Measure latency and IOPS of all hosts together against queue depth per host
     #[command(
         override_usage = "mpirun fathom-fleet sweep [OPTIONS] [JOBFILE] [--JOBOPTION=VALUE]...",
         after_help = SWEEP_HELP
@@ -96,9 +96,9 @@ fn one_simulation() -> Problem {
 }
 
 const HELP: &str = "\
-Start it by mpirun, srun or an MPI job of Kubernetes, once per rank. In job files and arguments ${RANK} is the number of the \
-rank, from 0, ${RANKS} the number of ranks and ${HOST} the name of the host. sim, plan and sweep --on divide simulations \
-instead of running one load together, and know no ranks in jobs.
+Start it with mpirun, srun or a Kubernetes MPI job, once per rank. In job files and arguments ${RANK} is \
+the number of the rank, from 0, ${RANKS} the number of ranks and ${HOST} the name of the host. sim, plan \
+and sweep --on divide simulations instead of running one load together, and do not support ranks in jobs.
 
 Examples:
   mpirun -n 8 --host node1:4,node2:4 fathom-fleet run job.fio
@@ -106,19 +106,19 @@ Examples:
   mpirun -n 16 fathom-fleet sweep --ioengine=nbd --uri=nbd://storage/volume";
 
 const RUN_HELP: &str = "\
-Options are those of `fathom run`. All ranks begin each stage at one instant. Results are merged exactly. A rank \
-that is lost is named, and the others are reported.
+Options are the same as for `fathom run`. All ranks start each stage simultaneously. Results are merged \
+exactly. A lost rank is named, and the results of the others are reported.
 
 Examples:
   mpirun -n 8 fathom-fleet run job.fio -o result.html
   mpirun -n 8 fathom-fleet run --name=a --rw=write --size=1g --filename='/mnt/nfs/data.${RANK}'
   mpirun -n 8 --enable-recovery fathom-fleet run job.fio --rank-timeout 30s
 
-Exit codes: 0 good, 1 an expectation or a verification failed, 2 usage or job error, 3 I/O or environment error, or a rank \
-is lost, 4 measured, but not to be trusted, 128+n ended by signal n";
+Exit codes: 0 success, 1 an expectation or a verification failed, 2 usage or job error, 3 I/O or \
+environment error, or a rank is lost, 4 measured, but unreliable, 128+n ended by signal n";
 
 const SWEEP_HELP: &str = "\
-Options are those of `fathom sweep`. Queue depths are those of each rank.
+Options are the same as for `fathom sweep`. Queue depths are per rank.
 
 Examples:
   mpirun -n 4 fathom-fleet sweep --ioengine=nbd --uri=nbd://storage/volume
@@ -126,7 +126,7 @@ Examples:
   mpirun -n 4 fathom-fleet sweep job.fio -o knee.html";
 
 const SUITE_HELP: &str = "\
-Options are those of `fathom suite`. Rank 0 keeps the state.
+Options are the same as for `fathom suite`. Rank 0 saves the state.
 
 Examples:
   mpirun -n 4 fathom-fleet suite run vultr --target /mnt/nfs/${RANK}
@@ -134,8 +134,8 @@ Examples:
   mpirun -n 4 fathom-fleet suite show snia-iops";
 
 const SIM_HELP: &str = "\
-Options are those of `fathom sim`. Each rank simulates every Nth point on all processors of its host, so start one \
-rank per host. Rank 0 gathers the points, and simulates those of lost ranks.
+Options are the same as for `fathom sim`. Each rank simulates every Nth point on all CPUs of its host, so \
+start one rank per host. Rank 0 collects the points, and simulates the points of lost ranks.
 
 Examples:
   mpirun -n 16 --map-by node fathom-fleet sim --on aws/gp3 --vary iodepth=1..1024 job.fio
@@ -143,7 +143,7 @@ Examples:
   mpirun -n 4 fathom-fleet sim --on gcp/pd-ssd --vary bs=4k..1m job.fio -o grid.html";
 
 const PLAN_HELP: &str = "\
-Options are those of `fathom plan`. Each rank simulates the candidates among every Nth volume.
+Options are the same as for `fathom plan`. Each rank simulates the candidates among every Nth volume.
 
 Examples:
   mpirun -n 4 fathom-fleet plan --iops 15k --capacity 1TiB

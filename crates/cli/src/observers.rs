@@ -44,7 +44,7 @@ impl RequestedObservers {
         let live = self.live.and_then(|ready| match ready.begin(view.clone(), address, HOOKS) {
             Ok(live) => Some((live, cleanup::on_exit(live::restore_terminal))),
             Err(error) => {
-                let what = format!("--live: cannot be shown: {error}");
+                let what = format!("--live: cannot draw the screen: {error}");
                 diagnostics::warning(&Problem::warning(ProblemCode::Host, what));
                 None
             }
@@ -72,7 +72,7 @@ fn serve_metrics((listener, address): (TcpListener, SocketAddr), view: &RunView)
             Some(format!("http://{address}/metrics"))
         }
         Err(error) => {
-            let what = format!("--metrics: clients cannot be answered: {error}");
+            let what = format!("--metrics: cannot serve clients: {error}");
             diagnostics::warning(&Problem::warning(ProblemCode::Connection, what));
             None
         }

@@ -15,5 +15,5 @@ pub(crate) fn command(name: Option<&str>) -> Exit {
         || "`fathom options` lists all job options".to_owned(),
         |known| format!("did you mean `{known}`?"),
     );
-    Exit::invalid(Problem::error(ProblemCode::UnknownOption, format!("there is no job option `{name}`")).help(remedy))
+    Exit::invalid(Problem::error(ProblemCode::UnknownOption, format!("unknown job option `{name}`")).help(remedy))
 }

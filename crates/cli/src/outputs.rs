@@ -36,7 +36,7 @@ pub(crate) fn claim(paths: &[PathBuf]) -> Result<(), Problem> {
         return Ok(());
     }
     if let Some((_, twice)) = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path)) {
-        let what = format!("--output {}: it is given twice", twice.display());
+        let what = format!("--output {}: given twice", twice.display());
         return Err(Problem::error(ProblemCode::Output, what).help("give each file once"));
     }
     paths.iter().try_for_each(|path| claim_as("--output", path))

@@ -41,7 +41,7 @@ pub(crate) fn has_variables() -> bool {
 
 /// Returns why ranks do not run a load on a modelled volume.
 pub(crate) fn own_volume() -> Problem {
-    Problem::error(ProblemCode::Ranks, "each rank would have a modelled volume of its own")
+    Problem::error(ProblemCode::Ranks, "each rank would have its own modelled volume")
         .help("serve one volume with `fathom serve` and measure it with ioengine=nbd, or write `fathom sim --hosts N`")
 }
 

@@ -127,7 +127,7 @@ fn classify(resolved: ResolvedRun) -> Result<ReportInput, Problem> {
         // The grids of earlier versions cannot be read; the record of their points can.
         match parse(&place, &bytes)? {
             None if name != GRID => {
-                let what = format!("{place}: it holds neither a sweep nor a suite");
+                let what = format!("{place}: contains neither a sweep nor a suite");
                 return Err(Problem::error(ProblemCode::UnreadableInput, what));
             }
             None => {}

@@ -125,7 +125,7 @@ impl RunSession<'_> {
     /// Reports that a stuck target ended a series of runs.
     fn ended_early(&self, trials: usize) -> Exit {
         let (done, all) = (self.finished.len(), trials * self.options.repeat.unwrap_or(1) as usize);
-        let what = format!("ended after {done} of {all} runs: a file or device does not answer");
+        let what = format!("ended after {done} of {all} runs: a file or device does not respond");
         let help = "check it or its server (see dmesg), or wait longer for it with --grace DURATION";
         Exit::environment(Problem::error(ProblemCode::Operation, what).help(help))
     }
@@ -178,7 +178,7 @@ impl RunSession<'_> {
         }
         let Some(plan) = depth_probe::plan(prepared.plan(), prepared.workers(), run, verdicts) else { return false };
         let same_depth = depth_probe::again(&plan, prepared.plan());
-        self.display.show_status("probing at twice the depth, and once more at the same");
+        self.display.show_status("probing at twice the depth, then again at the original depth");
         let both = self.run_silently(trial, &plan).and_then(|probed| match probed {
             Some(probed) => Ok(self.run_silently(trial, &same_depth)?.map(|again| (probed, again))),
             None => Ok(None),

@@ -96,7 +96,7 @@ fn is_one_series(parts: &[InputResult]) -> bool {
 fn from_store(which: &str) -> Result<ResolvedRun, Problem> {
     let Some(store) = home::store()? else {
         let place = home::runs()?;
-        let what = format!("{which}: there is no such file, and no run is saved in {}", place.display());
+        let what = format!("{which}: no such file, and no saved run in {}", place.display());
         return Err(Problem::error(ProblemCode::SavedRun, what).help("measure one, or give a file"));
     };
     store.load(which).map(ResolvedRun::from).map_err(|error| {
@@ -125,9 +125,9 @@ fn of_input(path: &Path, input: Input) -> Result<ResolvedRun, Problem> {
     match input {
         Input::Run(run) => Ok(ResolvedRun { name, run: *run, loaded: None }),
         Input::Iostat(counters) => {
-            let what = format!("{name}: the output of {} is not a run", counters.format.name());
+            let what = format!("{name}: output of {} is not a run", counters.format.name());
             Err(Problem::error(ProblemCode::UnreadableInput, what)
-                .help("give a record of Fathom's or fio's output, or read it with `fathom explain`"))
+                .help("give a Fathom record or fio's output, or read it with `fathom explain`"))
         }
     }
 }

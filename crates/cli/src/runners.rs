@@ -164,7 +164,7 @@ fn fresh_seed() -> u64 {
 
 /// Reads a file of volumes.
 pub(crate) fn read_volumes(path: &str) -> Result<String, Problem> {
-    read_text(path, "file of volumes")
+    read_text(path, "volume file")
 }
 
 /// Reads a small text file, which errors call `what`.
@@ -176,7 +176,7 @@ pub(crate) fn read_text(path: &str, what: &str) -> Result<String, Problem> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..valid].split(|byte| *byte == b'\n').count();
-        cannot(&format!("its line {line} is not UTF-8"))
+        cannot(&format!("line {line} is not UTF-8"))
     })
 }
 

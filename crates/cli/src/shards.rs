@@ -45,7 +45,7 @@ impl PointDivision {
     /// Prints that there are fewer points than shards, if this one has none.
     pub(crate) fn mention_empty(&self, items: usize) {
         if self.is_array && self.shard.number as usize > items {
-            write_stderr(&format!("fathom: {} has no points: there are {items}\n", self.shard));
+            write_stderr(&format!("fathom: {} is empty: only {items} points\n", self.shard));
         }
     }
 
@@ -84,6 +84,6 @@ impl PointDivision {
 }
 
 fn beside_ranks(text: &str) -> Problem {
-    Problem::error(ProblemCode::Ranks, format!("--shard {text}: the points are divided among the ranks already"))
+    Problem::error(ProblemCode::Ranks, format!("--shard {text}: the points are already divided among the ranks"))
         .help("leave it out, or run `fathom` instead of `fathom-fleet`")
 }

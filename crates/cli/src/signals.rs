@@ -77,7 +77,7 @@ impl Signals {
     /// Installs the handlers with a grace period. Prints an error if that fails.
     pub(crate) fn listen(grace: Duration) -> Result<Self, Exit> {
         STATE.grace_ms.store(u64::try_from(grace.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        let what = |error: std::io::Error| format!("cannot listen to signals: {error}");
+        let what = |error: std::io::Error| format!("cannot install signal handlers: {error}");
         Self::install().map_err(|error| Exit::environment(Problem::error(ProblemCode::Host, what(error))))
     }
 
@@ -180,7 +180,7 @@ impl SignalState {
 
 /// Message of the watchdog.
 const WITHOUT_RESULTS: &str = "fathom: ended by a signal without results: the command did not end within its grace period; \
-    where a file or device does not answer, check it or its server (see dmesg)\n";
+    if a file or device does not respond, check it or its server (see dmesg)\n";
 /// Maximum time for writing it to standard error.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 

@@ -65,7 +65,7 @@ impl RunTrial {
             (false, Use::Mixed) => {
                 let problem =
                     Problem::error(ProblemCode::Arguments, "some jobs are on modelled volumes and some are not")
-                        .help("run them one after the other");
+                        .help("run them separately");
                 return Err(Exit::invalid(problem));
             }
         };
@@ -106,8 +106,8 @@ fn one_per_file(words: &[String]) -> Result<Vec<Vec<String>>, Exit> {
         return Ok(vec![words.to_vec()]);
     }
     if has_jobs {
-        let what = "--repeat: each job file is repeated in turn, and --name belongs to none of them";
-        let help = "put that job into a file of its own";
+        let what = "--repeat: job files are repeated separately, and --name belongs to none of them";
+        let help = "put that job into a separate file";
         return Err(Exit::invalid(Problem::error(ProblemCode::Arguments, what).help(help)));
     }
     let with_file = |file: &usize| {

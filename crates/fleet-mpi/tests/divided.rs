@@ -66,15 +66,18 @@ fn what_cannot_be_divided_is_refused_once() {
         ("sweep --on gcp/pd-ssd".to_owned(), "one search on a model cannot be divided among ranks"),
         (
             "sweep --on gcp/pd-ssd --real-time --vary bs=4k,8k".to_owned(),
-            "each rank would have a modelled volume of its own",
+            "each rank would have its own modelled volume",
         ),
         (
             "sweep --ioengine=model --volume=gcp/pd-ssd --vary bs=4k,8k".to_owned(),
-            "each rank would have a modelled volume",
+            "each rank would have its own modelled volume",
         ),
-        ("run --name=a --ioengine=model --volume=gcp/pd-ssd".to_owned(), "each rank would have a modelled volume"),
-        ("plan --iops 15k --split size".to_owned(), "--split: each rank simulates points of its own"),
-        (format!("{GRID} --vary iodepth=1,2 --shard 1/2"), "the points are divided among the ranks already"),
+        (
+            "run --name=a --ioengine=model --volume=gcp/pd-ssd".to_owned(),
+            "each rank would have its own modelled volume",
+        ),
+        ("plan --iops 15k --split size".to_owned(), "--split: each rank simulates different points"),
+        (format!("{GRID} --vary iodepth=1,2 --shard 1/2"), "the points are already divided among the ranks"),
         (format!("{GRID} --vary iodepth=1,x"), "`x` is not a number"),
     ] {
         let refused = on_ranks(home.path(), 3, &arguments);

@@ -28,8 +28,8 @@ pub(crate) fn of_job_options() -> String {
     }
     page.section("UNSUPPORTED OPTIONS");
     page.paragraph(
-        "These options of fio are known and do nothing here. One that asks for what does not happen anyway is an error at \
-         its place; `fathom options NAME` says what is so of it.",
+        "Fathom recognizes but does not implement these fio options. A non-default value is an error; `fathom \
+         options NAME` describes each option.",
     );
     missing.sort_unstable();
     missing.dedup();
@@ -50,7 +50,7 @@ fn meaning(spec: &OptionSpec) -> String {
         text.push_str(&format!(" The default is `{}`.", spec.default));
     }
     if !spec.engines.is_empty() {
-        text.push_str(&format!(" Of the engines {}.", spec.engines.join(", ")));
+        text.push_str(&format!(" Engines: {}.", spec.engines.join(", ")));
     }
     if let Status::Accepted(reason) = spec.status {
         text.push_str(&format!(" It has no effect: {reason}."));

@@ -23,7 +23,7 @@ pub(super) fn parse(options: &CatalogOptions) -> Result<CatalogLoad, Vec<Problem
                 problems.push(invalid("--bs", &options.bs, message, "write, for example, --bs=4k or --bs=1m"));
             }
             if mix.is_none() {
-                let message = format!("`{}` is not a kind of operations", options.rw);
+                let message = format!("`{}` is not an I/O pattern", options.rw);
                 let remedy = "write read, write, randread, randwrite, rw or randrw";
                 problems.push(invalid("--rw", &options.rw, message, remedy));
             }
@@ -50,7 +50,7 @@ fn mix(rw: &str, read_percent: u8) -> Option<(PerRequestKind<f64>, bool, String)
         "write" => (PerRequestKind { write: 1.0, ..none }, "writes".to_owned()),
         "trim" => (PerRequestKind { trim: 1.0, ..none }, "trims".to_owned()),
         "rw" | "readwrite" => {
-            (PerRequestKind { read: reads, write: 1.0 - reads, ..none }, format!("reads ({read_percent} %) and writes"))
+            (PerRequestKind { read: reads, write: 1.0 - reads, ..none }, format!("reads ({read_percent}%) and writes"))
         }
         _ => return None,
     };

@@ -129,14 +129,15 @@ fn threshold_percent(text: &str) -> Option<f64> {
 }
 
 pub(crate) const HELP: &str = "\
-A RUN is the ID of a saved run or its beginning, `last`, a directory, a file (a record of Fathom's or fio's \
-output), or - for standard input. The name of a series stands for all of its repeats. Separate several runs \
-of one side with commas.
+A RUN is the ID of a saved run or its prefix, `last`, a directory, a file (a Fathom record or fio's \
+output), or - for standard input. The name of a series stands for all of its repeats. Separate several \
+runs of one side with commas.
 
-Each figure has a 95% confidence interval of its change: from the variation between seconds for single runs, \
-from the variation between runs for repeats. A figure is better or worse where the change is statistically \
-significant and at least --threshold; the same where the whole interval lies within the threshold; otherwise \
-undecided, with what would decide it. Runs of different workloads or devices are refused.
+Each figure has a 95% confidence interval of its change: from the variation between seconds for single \
+runs, from the variation between runs for repeats. A figure is better or worse where the change is \
+statistically significant and at least --threshold; the same where the whole interval lies within the \
+threshold; otherwise undecided, with the runs or time needed to decide. Runs of different workloads or \
+devices are refused.
 
 Examples:
   fathom compare last-week.json last
@@ -144,8 +145,8 @@ Examples:
   fathom compare main.json branch.json --fail-on worse -o change.md
 
 Exit codes:
-  0 compared, whatever the verdict
-  1 the verdict is what --fail-on names, or worse
+  0 compared, with any verdict
+  1 the verdict is that of --fail-on, or worse
   2 usage, or runs that are not comparable
   3 I/O error";
 
@@ -185,7 +186,7 @@ pub(crate) struct CompareOptions {
 enum FailOn {
     /// A figure became worse
     Worse,
-    /// A figure became worse, or the data cannot tell
+    /// A figure became worse or is undecided
     Undecided,
 }
 

@@ -29,7 +29,7 @@ impl RunSet {
         }
         let empty = runs.iter().filter(|resolved| resolved.run.jobs.iter().all(|job| !job.has_result()));
         problems.extend(empty.map(|resolved| {
-            let what = format!("{}: it contains no measurement: no job completed an operation", resolved.name);
+            let what = format!("{}: no measurement: no job completed an operation", resolved.name);
             Problem::error(ProblemCode::NoResults, what).help("give another run")
         }));
         if problems.is_empty() { Ok(Self(runs)) } else { Err(problems) }
@@ -42,9 +42,9 @@ impl RunSet {
         if reasons.is_empty() {
             return Ok(());
         }
-        let error = Problem::error(ProblemCode::NotComparable, "the runs are not repeats of one");
+        let error = Problem::error(ProblemCode::NotComparable, "the runs are not repeats of one run");
         let error = reasons.into_iter().fold(error, Problem::note);
-        Err(Exit::invalid([error.help("give repeats of one run, or add --force to take their mean anyway")]))
+        Err(Exit::invalid([error.help("give repeats of one run, or add --force to average them anyway")]))
     }
 
     pub(crate) fn runs(&self) -> Vec<&Run> {
@@ -65,7 +65,7 @@ impl RunSet {
     pub(crate) fn duplicates(&self, other: &Self) -> Vec<Problem> {
         let names: Vec<&str> = self.0.iter().chain(&other.0).map(|resolved| resolved.name.as_str()).collect();
         let error = |name: &&str| {
-            Problem::error(ProblemCode::Arguments, format!("{name}: it is given twice, and a run always equals itself"))
+            Problem::error(ProblemCode::Arguments, format!("{name}: given twice, and a run always equals itself"))
                 .help("give another run")
         };
         let duplicates = names.iter().enumerate().filter(|(index, name)| names[..*index].contains(name));
@@ -101,7 +101,7 @@ pub(crate) fn overwritten(words: &[String], outputs: &[PathBuf]) -> Vec<Problem>
     let overwriting = outputs.iter().filter(|path| inputs.iter().any(|name| same(path, name)));
     overwriting
         .map(|path| {
-            let what = format!("--output {}: it is one of the compared runs", path.display());
+            let what = format!("--output {}: one of the compared runs", path.display());
             Problem::error(ProblemCode::Output, what).help("give another file")
         })
         .collect()

@@ -86,11 +86,8 @@ fn replayed(options: &ExplainOptions, name: &str, volume: &str) -> Result<Exit, 
 fn without_results((name, input): &NamedInput) -> Option<Problem> {
     let Input::Run(run) = input else { return None };
     run.jobs.is_empty().then(|| {
-        Problem::error(
-            ProblemCode::NoResults,
-            format!("{name}: there is no result in it: the run ended before a job did"),
-        )
-        .help("give another run")
+        Problem::error(ProblemCode::NoResults, format!("{name}: no result: the run ended before any job finished"))
+            .help("give another run")
     })
 }
 
@@ -102,8 +99,8 @@ fn read(
 ) -> Result<(ExplanationQuestion, Vec<Problem>), Exit> {
     let mut problems = Vec::new();
     if paths.is_empty() && options.claim.is_empty() && !has_traces {
-        let remedy = "give a record, fio's output or that of `iostat -x`, or figures: --claim iops=10000,lat=3ms,qd=32";
-        problems.push(Problem::error(ProblemCode::MissingArgument, "there is nothing to explain").help(remedy));
+        let remedy = "give a record, the output of fio or `iostat -x`, or figures: --claim iops=10000,lat=3ms,qd=32";
+        problems.push(Problem::error(ProblemCode::MissingArgument, "nothing to explain").help(remedy));
     }
     let (mut inputs, mut unreadable) = (Vec::new(), Vec::new());
     for path in paths {
@@ -153,10 +150,10 @@ fn unknown_device(inputs: &[NamedInput], device: &str) -> Option<Problem> {
     known.sort_unstable();
     known.dedup();
     let remedy = match known.is_empty() {
-        true => "leave --device out: only counters of devices have names".to_owned(),
+        true => "leave --device out: only device counters have names".to_owned(),
         false => format!("choose one of {}", known.join(", ")),
     };
-    let message = format!("--device {device}: there is no such device in the input");
+    let message = format!("--device {device}: no such device in the input");
     Some(Problem::error(ProblemCode::NoSuchDevice, message).help(remedy))
 }
 
@@ -197,7 +194,7 @@ fn read_inputs(path: &Path) -> Result<(Vec<NamedInput>, Vec<Problem>), Problem> 
 /// Options of `fathom explain`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ExplainOptions {
-    /// Result: a record, a trace, sampled counters, metrics of Prometheus, logs of fio, or the output of fio, iostat, sar,
+    /// Result: a record, a trace, sampled counters, Prometheus metrics, fio logs, or the output of fio, iostat, sar,
     /// vmstat -d, SPDK's perf, kbench or PostgreSQL's pg_stat_io; - for standard input
     #[arg(value_name = "INPUT")]
     inputs: Vec<PathBuf>,
@@ -217,7 +214,7 @@ pub(crate) struct ExplainOptions {
     /// Volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...
     #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new(), help_heading = "Evidence")]
     volume: Option<String>,
-    /// Explain this device of the input, which is the volume [default: the busiest disk]
+    /// Explain this device of the input, on the volume of --volume [default: the busiest disk]
     #[arg(long, value_name = "NAME", help_heading = "Evidence")]
     device: Option<String>,
     /// Print the settings of this database that determine its queue depth

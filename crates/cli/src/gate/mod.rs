@@ -104,7 +104,7 @@ pub(crate) const HELP: &str = "\
 An expectation is FIGURE RELATION BOUND.
 
 FIGURE is read, write, trim or all, a point, and iops, bw, lat (the mean), lat.p50, lat.p90, lat.p99 or \
-lat.p99.9. `response` instead of `lat` counts from the instant an operation was due, and needs a rate.
+lat.p99.9. `response` instead of `lat` counts from the due time of an operation, and needs a rate.
 
 findings.warnings, findings.distrusts and findings.NAME count findings (docs/findings.md).
 
@@ -123,9 +123,9 @@ Examples:
 Exit codes:
   0 all expectations hold
   1 one does not hold, or cannot be decided
-  2 usage: nothing was judged
+  2 usage: nothing was checked
   3 I/O error
-  4 all hold, but the figures are not to be trusted";
+  4 all hold, but the figures are unreliable";
 
 /// Options of `fathom gate`.
 #[derive(Clone, Debug, Args)]
@@ -133,7 +133,7 @@ pub(crate) struct GateOptions {
     /// Run: an ID, `last`, a directory, a file, - for standard input; repeats separated by commas
     #[arg(value_name = "RUN")]
     run: String,
-    /// Require this: read.iops>=150k (repeatable)
+    /// Expectation, such as read.iops>=150k (repeatable)
     #[arg(long, value_name = "EXPECTATION", help_heading = "Assertions")]
     assert: Vec<String>,
     /// Read expectations from FILE, one per line, with comments after # (repeatable)
@@ -142,10 +142,10 @@ pub(crate) struct GateOptions {
     /// Baseline for percentage expectations: a run, or repeats separated by commas
     #[arg(long, value_name = "RUN", help_heading = "Assertions")]
     baseline: Vec<String>,
-    /// Accept repeats and a baseline of other workloads or devices
+    /// Accept repeats and a baseline of different workloads or devices
     #[arg(long, help_heading = "Assertions")]
     force: bool,
-    /// Fail where noise leaves the answer open
+    /// Fail if an expectation is undecided because of noise
     #[arg(long, help_heading = "Assertions")]
     strict: bool,
     /// Write JUnit XML to FILE

@@ -23,7 +23,7 @@ pub(crate) fn command(program: clap::Command, options: &ManOptions) -> Result<Ex
     let name = options.page.as_deref().unwrap_or("fathom");
     let Some(page) = pages.iter().find(|page| page.is_called(name)) else {
         return Err(Exit::invalid(
-            Problem::error(ProblemCode::UnknownCommand, format!("there is no manual page `{name}`"))
+            Problem::error(ProblemCode::UnknownCommand, format!("unknown manual page `{name}`"))
                 .help(format!("use one of {}", known.join(", "))),
         ));
     };
@@ -44,7 +44,7 @@ fn show(page: &ManualPage) -> Result<Exit, Exit> {
     let failed = |error: std::io::Error| {
         Exit::environment(
             Problem::error(ProblemCode::Host, format!("man: {error}"))
-                .help(format!("install man-db, read `{} --help`, or write them with --into", page.program())),
+                .help(format!("install man-db, read `{} --help`, or write the pages with --into", page.program())),
         )
     };
     let mut man = Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).spawn().map_err(failed)?;
@@ -57,7 +57,7 @@ fn show(page: &ManualPage) -> Result<Exit, Exit> {
 }
 
 pub(crate) const HELP: &str = "\
-On a terminal, man shows the page; elsewhere its source is printed. Packages install the same pages: \
+On a terminal, man shows the page; otherwise its source is printed. Packages install the same pages: \
 `man fathom`, `man fathom-run`, `man fathom-options`.
 
 Examples:

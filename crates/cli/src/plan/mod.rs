@@ -72,19 +72,19 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
 }
 
 pub(crate) const HELP: &str = "\
-Rates and latencies are those of one machine. For each volume type of the catalogue, the plan finds the \
-smallest size on sale and the least provisioned performance that sustain the load, simulates them, and ranks \
+Rates and latencies are per machine. For each volume type in the catalogue, the plan finds the smallest \
+available size and the lowest provisioned performance that sustain the load, simulates them, and ranks \
 them by price in US dollars. Without --bs, IOPS are counted in operations of 4 KiB and throughput in \
 operations of 1 MiB. With a bound on latency, arrivals are random (Poisson).
 
-Headroom applies to IOPS, throughput and bounds on latency: with 20%, a volume sustains 1.2 times each rate, \
-and its latency at the rate itself is at most the bound divided by 1.2. Capacity has no headroom. A price \
-that is not published stays unknown. If no volume meets a requirement, the plan says which. Several volumes \
-striped together (RAID 0) are not considered.
+Headroom applies to IOPS, throughput and bounds on latency: with 20%, a volume sustains 1.2 times each \
+rate, and its latency at the rate itself is at most the bound divided by 1.2. Capacity has no headroom. \
+Unpublished prices stay unknown. A requirement that no volume meets is named. Several volumes striped \
+together (RAID 0) are not considered.
 
-A trace (of `fathom capture`, fio, blktrace and others) is replayed on every volume: in virtual time, its busiest \
-hour unless --full is given. Bounds then hold for the latencies that an application would see, and headroom \
-means that they hold for the trace replayed 1.2 times as fast.
+A trace (of `fathom capture`, fio, blktrace and others) is replayed on every volume: in virtual time, its \
+busiest hour unless --full is given. Bounds then apply to the latencies seen by the application, and with \
+20% headroom they hold for the trace replayed 1.2 times as fast.
 
 Workloads: oltp, checkpoint-writes, dataloader, model-weights, streaming, boot, each with its keys: \
 --workload checkpoint-writes,model=140GiB,interval=30min,share=5%
@@ -140,7 +140,7 @@ fn of_trace(options: &PlanOptions, name: &str) -> Result<Exit, Exit> {
         PlanLoop::Closed => ReplayLoop::Closed,
     };
     if dependence == ReplayLoop::Closed && bounds.tightest().is_none() {
-        let what = "--replay-loop closed: a closed loop never falls behind";
+        let what = "--replay-loop closed: a closed loop cannot fall behind";
         let help = "bound its latency, for example with --p99 2ms";
         return Err(Exit::invalid(Problem::error(ProblemCode::Plan, what).help(help)));
     }

@@ -150,7 +150,7 @@ fn prune(options: &PruneOptions) -> Result<Exit, Exit> {
 fn retention_of(options: &PruneOptions) -> Result<Retention, Problem> {
     let limit = |option: &str, text: &Option<String>, parse: fn(&str) -> Option<u64>, example: &str| {
         let unknown = |text: &String| {
-            Problem::error(ProblemCode::Arguments, format!("{option} {text}: unreadable value"))
+            Problem::error(ProblemCode::Arguments, format!("{option} {text}: invalid value"))
                 .help(format!("write {example}"))
         };
         text.as_ref().map(|text| parse(text).ok_or_else(|| unknown(text))).transpose()
@@ -168,7 +168,7 @@ fn existing_store() -> Result<RunStore, Exit> {
     let place = home::runs().map_err(Exit::environment)?;
     let store = home::store().map_err(Exit::environment)?;
     store.ok_or_else(|| {
-        Exit::invalid(Problem::error(ProblemCode::SavedRun, format!("no run is saved in {}", place.display())))
+        Exit::invalid(Problem::error(ProblemCode::SavedRun, format!("no saved runs in {}", place.display())))
     })
 }
 
@@ -225,11 +225,11 @@ fn results(resolved: &ResolvedRun, style: SheetStyle) -> String {
 }
 
 pub(crate) const HELP: &str = "\
-Every run, sim, sweep and suite is saved in $FATHOM_HOME/runs or, where that is not set, in \
-$XDG_DATA_HOME/fathom/runs (~/.local/share/fathom/runs). RUN is the ID of a run, its beginning or its last \
-four digits, `last`, the name of a series of repeats, or the directory of a run. Patterns match whole names \
-and may contain * and ?. WHEN is a date, a date and time, or an age: 2026-11-21, 2026-11-21T20:53, 12h, 7d. \
-docs/runs.md says what is saved, and for how long.
+Every run, sim, sweep and suite is saved in $FATHOM_HOME/runs or, if that is unset, in \
+$XDG_DATA_HOME/fathom/runs (~/.local/share/fathom/runs). RUN is the ID of a run, its prefix or its last \
+four digits, `last`, the name of a series of repeats, or the directory of a run. Patterns match whole \
+names and may contain * and ?. WHEN is a date, a date and time, or an age: 2026-11-21, 2026-11-21T20:53, \
+12h, 7d. docs/runs.md describes the saved files and their retention.
 
 Examples:
   fathom runs list --kind sweep --target 'nvme*' --since 7d
@@ -247,7 +247,7 @@ pub(crate) struct RunsOptions {
 
 #[derive(Clone, Debug, Subcommand)]
 enum RunsCommand {
-    /// List saved runs, the latest last
+    /// List saved runs, newest last
     List(RunsListOptions),
     /// Show a run: its output, host, job, and the command that repeats it
     Show(RunsShowOptions),
@@ -335,10 +335,10 @@ struct PruneOptions {
     /// Remove runs older than this [default: FATHOM_KEEP_FOR, or a year]
     #[arg(long, value_name = "AGE")]
     older_than: Option<String>,
-    /// Remove the oldest until no more than this is left [default: FATHOM_KEEP_SIZE, or 4GiB]
+    /// Remove the oldest runs until the rest fit in this size [default: FATHOM_KEEP_SIZE, or 4GiB]
     #[arg(long, value_name = "SIZE")]
     larger_than: Option<String>,
-    /// Print what would be removed, and do nothing
+    /// Print the runs that would be removed, and exit
     #[arg(long)]
     dry_run: bool,
 }

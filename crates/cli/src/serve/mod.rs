@@ -104,7 +104,7 @@ fn clean(directory: &RuntimeDirectory) -> Exit {
     let cleaned = serve::clean(directory);
     let mut text: String = cleaned.removed.iter().map(|what| format!("removed {what}\n")).collect();
     if cleaned.removed.is_empty() && cleaned.errors.is_empty() {
-        text = "no remains of killed servers found\n".to_owned();
+        text = "no devices left by killed servers\n".to_owned();
     }
     let printed = outputs::print_text(&text);
     diagnostics::errors(&cleaned.errors);
@@ -154,8 +154,8 @@ fn control(options: &ControlOptions) -> Exit {
     };
     let Some(parsed) = ControlReply::parse(&reply) else {
         return Exit::environment(
-            Problem::error(ProblemCode::Connection, format!("serve control: unrecognized answer from {socket}"))
-                .help("name the socket that a server of the same version has for --control"),
+            Problem::error(ProblemCode::Connection, format!("serve control: unrecognized reply from {socket}"))
+                .help("give the --control socket of a server of the same version"),
         );
     };
     let text = match (options.format, &parsed.server) {
@@ -177,13 +177,13 @@ fn control(options: &ControlOptions) -> Exit {
 }
 
 pub(crate) const HELP: &str = "\
-Without VOLUME there is no model: the server answers as fast as its backing. Volumes are named as for \
+Without VOLUME there is no model: the server replies at the speed of its backing. Volumes are named as for \
 `fathom sim --on`. Volumes on one machine share its limits; host=NAME puts them on different machines.
 
-Backings: memory (only written blocks take memory), zero, pattern and random (read-only content), file:PATH \
-(created where it does not exist), copy:PATH (changes in memory over an image that is never written).
+Backings: memory (only written blocks take memory), zero, pattern and random (read-only content), \
+file:PATH (created if missing), copy:PATH (changes in memory over an image that is never written).
 
-Faults are drawn with --seed. CHANCE is a probability per operation, from 0 to 1 or as a percentage:
+Faults are random, with --seed. CHANCE is a probability per operation, from 0 to 1 or as a percentage:
   eio=CHANCE                reads and writes fail with EIO
   flush_eio=CHANCE          flushes fail with EIO
   enospc=CHANCE             writes fail with ENOSPC
@@ -195,7 +195,7 @@ Faults are drawn with --seed. CHANCE is a probability per operation, from 0 to 1
   disconnect=CHANCE         connections break
 
 --run sets the variables uri, unixsocket, exportname, port, statistics, control and device for its command, \
-and ends with the command's exit code.
+and exits with the command's exit code.
 
 Examples:
   fathom serve aws/gp3,size=100GiB --run 'nbdinfo \"$uri\"'
@@ -203,7 +203,7 @@ Examples:
   fathom serve hdd/7200rpm --backing file:disk.img --listen 127.0.0.1:10809
 
 Exit codes:
-  0 served until it was stopped
+  0 served until stopped
   2 usage, nothing was touched
   3 I/O or environment error
   with --run: that of the command";
@@ -217,7 +217,7 @@ Commands:
                                the value `none` restores the default
   limits [EXPORT] reset        restore the volume as it was at the start
 
-A command applies to all requests that the server reads after it. Requests in flight keep their times and \
+A command applies to all requests that the server reads later. Requests in flight keep their times and \
 results. A refused command changes nothing.
 
 Examples:
@@ -238,10 +238,10 @@ pub(crate) struct ServeOptions {
     /// Permit writes of clients to this device or file even if it holds data or is in use (repeatable)
     #[arg(long, value_name = "TARGET", help_heading = "Safety")]
     allow_destroy: Vec<PathBuf>,
-    /// Remove block devices that killed servers have left, and do nothing else
+    /// Remove block devices left by killed servers, and exit
     #[arg(long, conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics", "stats", "device", "control"], help_heading = "Control")]
     cleanup: bool,
-    /// Run CMD with sh, and stop when it ends
+    /// Run CMD with sh, and stop when it exits
     #[arg(long, value_name = "CMD", help_heading = "Control")]
     run: Option<String>,
     /// Print the statistics of the running server at this socket or address
@@ -269,7 +269,7 @@ enum ServeCommand {
 
 #[derive(Clone, Debug, Args)]
 struct ControlOptions {
-    /// Socket that the server was given with --control
+    /// Socket given to the server with --control
     #[arg(value_name = "SOCKET")]
     socket: PathBuf,
     /// show, faults FAULTS or limits [EXPORT] KEY=VALUE,... [default: show]

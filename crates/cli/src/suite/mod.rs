@@ -213,7 +213,7 @@ fn to_save(
         run = Run { command_line: run.command_line.clone(), seed: run.seed, ..earlier.run.then(run) };
     }
     if !is_complete {
-        let text = "steps that were done by an earlier command are in suite.json alone";
+        let text = "steps completed by an earlier command are only in suite.json";
         run.notes.push(Note::of_run(text));
     }
     run.outcome = match document.finished {
@@ -251,9 +251,9 @@ fn conclude(options: &SuiteRunOptions, document: &SuiteResult, files: &mut [Outp
 
 pub(crate) const HELP: &str = "\
 A suite is a published benchmark procedure: its steps in order, its preconditions, the meaning of each \
-result, and the published figures to compare with. `suite run` carries it out on a file or device, on a \
-modelled volume, or on both. After an interruption, the same command continues with the first step that is \
-not done. A suite of your own is a file: ./mine.toml (docs/suites.md describes the format).
+result, and the published figures to compare with. `suite run` runs it on a file or device, on a modelled \
+volume, or on both. After an interruption, the same command continues with the first unfinished step. A \
+custom suite is a file: ./mine.toml (see docs/suites.md for the format).
 
 Examples:
   fathom suite show gcp-pd
@@ -261,10 +261,10 @@ Examples:
   fathom suite run hyperdisk --target scratch.bin --size 1g --scale 0.1
 
 Exit codes of suite run:
-  0 good
+  0 success
   2 usage, or refused: nothing was touched
   3 a step failed, or an I/O error
-  4 measured, but not to be trusted
+  4 measured, but unreliable
   128+n ended by signal n: finished steps are saved";
 
 /// Options of `fathom suite`.

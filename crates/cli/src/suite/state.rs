@@ -33,7 +33,7 @@ pub(super) fn default_path(question: &SuiteQuestion<'_>) -> Result<PathBuf, Prob
     };
     let directory = base.join("fathom").join("suites");
     std::fs::create_dir_all(&directory).map_err(|error| {
-        let subject = format_args!("the directory {} cannot be made", directory.display());
+        let subject = format_args!("cannot create the directory {}", directory.display());
         engine::io_problem(ProblemCode::File, subject, &error).also_help("give --state FILE")
     })?;
     let target = question.target_path().unwrap_or_default();

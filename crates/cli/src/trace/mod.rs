@@ -92,8 +92,8 @@ impl JobOutput {
 }
 
 pub(crate) const HELP: &str = "\
-FILE is a trace of `fathom capture`, an iolog of fio, output of blktrace (all files, or their base name) or \
-blkparse, or a CSV file of a public collection. docs/traces.md explains formats and figures.
+FILE is a trace of `fathom capture`, a fio iolog, the output of blktrace (all files, or their base name) \
+or blkparse, or a CSV file of a public collection. See docs/traces.md for formats and figures.
 
 Examples:
   fathom trace db.trace -o db.html
@@ -101,8 +101,8 @@ Examples:
   fathom trace db.trace --to-job db.fio
 
 Exit codes:
-  0 good
-  2 usage, or the file is no trace: nothing was written
+  0 success
+  2 usage, or the file is not a trace: nothing was written
   3 I/O error
   4 requests are missing: lost, damaged or cut off";
 
@@ -120,13 +120,13 @@ pub(crate) struct TraceOptions {
     /// Read the trace in this format [default: detected]
     #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = "Input")]
     trace_format: Option<TraceFormat>,
-    /// Begin at this time after the start of the trace
+    /// Start at this time after the start of the trace
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = crate::signals::duration, hide_default_value = true, help_heading = "Input")]
     from: Duration,
     /// Read this much of the trace
     #[arg(long = "for", value_name = "TIME", value_parser = crate::signals::duration, help_heading = "Input")]
     length: Option<Duration>,
-    /// Memory that a cache may use, for findings
+    /// Cache memory to assume in findings
     #[arg(long, value_name = "SIZE", default_value = "64GiB", value_parser = |text: &str| quantity(text, QuantityKind::Size), help_heading = "Input")]
     memory: f64,
     /// Format of standard output
@@ -135,7 +135,7 @@ pub(crate) struct TraceOptions {
     /// Format of copies of the trace
     #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = "Output")]
     export: Option<TraceFormat>,
-    /// Write a fio job that behaves like the trace to FILE, and report how far it differs
+    /// Write a fio job with the load of the trace to FILE, and report the differences
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     to_job: Option<PathBuf>,
     /// Write additional output to FILE: .json .html .md .txt; .trace is a copy of the trace (repeatable)

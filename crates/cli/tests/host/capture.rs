@@ -352,7 +352,7 @@ fn a_signal_or_a_lost_device_ends_sampling_with_its_results() {
     assert!(outcome.stderr.contains("/stat: the device was detached") && outcome.stderr.contains("help: "));
     let name = setup.device.trim_start_matches("/dev/");
     let outcome = run(&mut fathom(["capture", "--sample", name])).expect_code(2);
-    assert!(outcome.stderr.contains("DEVICE comes before --sample"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("write DEVICE before --sample"), "{}", outcome.stderr);
     let outcome = run(&mut fathom(["capture", &setup.device, "--sample", "--pid", "1"])).expect_code(2);
     assert!(outcome.stderr.contains("--pid cannot be used with --sample: "), "{}", outcome.stderr);
 }

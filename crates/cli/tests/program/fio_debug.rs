@@ -86,15 +86,11 @@ fn subjects_are_listed_and_checked() {
     assert_eq!(outcome.stdout, "fio: dumping debug options:process,file,io,verify,parse,rate,job:N,all\n");
     let outcome = debug(&scratch, "--debug=io,jobs --name=a --ioengine=null --size=4k");
     assert_eq!(outcome.code(), Some(0), "as in fio, the jobs run");
-    assert!(
-        outcome.stderr.contains("--debug=jobs: nothing is printed for it; there are process,file"),
-        "{}",
-        outcome.stderr
-    );
+    assert!(outcome.stderr.contains("--debug=jobs prints nothing; available: process,file"), "{}", outcome.stderr);
     let outcome = debug(&scratch, "--debug=job --name=a --ioengine=null --size=4k");
-    assert!(outcome.stderr.contains("--debug=job: nothing is printed for it"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("--debug=job prints nothing"), "{}", outcome.stderr);
     // Of subjects of fio's internals there is nothing to print, and the run is the same.
     let outcome = debug(&scratch, "--debug=mem --name=a --ioengine=null --size=4k");
     assert_eq!(outcome.code(), Some(0));
-    assert!(outcome.stderr.contains("--debug=mem: nothing is printed"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("--debug=mem prints nothing"), "{}", outcome.stderr);
 }

@@ -244,7 +244,7 @@ fn what_does_not_fit_a_trace_is_refused() {
         (format!("plan --from {trace} --iops 5k --bs 4k"), "the load is that of the trace"),
         (format!("plan --from {trace} --no-simulation"), "has no effect on a plan for a trace"),
         (format!("plan --from {trace} --p99 fast"), "--p99=fast"),
-        (format!("plan --from {trace} --replay-loop closed"), "never falls behind"),
+        (format!("plan --from {trace} --replay-loop closed"), "cannot fall behind"),
         (format!("plan --from {empty}"), "nothing to replay"),
         ("plan --iops 5k --full".to_owned(), "--full has no effect without a trace"),
         ("plan --iops 5k --p50 1ms".to_owned(), "the median is bounded for traces only"),

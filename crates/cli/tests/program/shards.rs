@@ -144,7 +144,7 @@ fn mistakes_in_shards_are_refused_and_an_empty_one_is_mentioned() {
         assert!(fathom_run(&wrong).expect_code(2).stderr.contains("`x` is not a number"));
     }
     let empty = fathom_run("sim --on gcp/pd-ssd --name=a --runtime=1 --vary iodepth=1,2 --shard 5/6").expect_code(0);
-    assert_eq!(empty.stderr, "fathom: shard 5 of 6 has no points: there are 2\n");
+    assert_eq!(empty.stderr, "fathom: shard 5 of 6 is empty: only 2 points\n");
 }
 
 /// Runs the recipe for arrays of Slurm as one of its tasks.

@@ -210,7 +210,7 @@ fn invalid_commands_are_located_and_change_nothing() {
     let none = run(&mut fathom(["serve", "control", &place.text("none")])).expect_code(3);
     assert!(none.stderr.contains("no server accepts commands at"), "{}", none.stderr);
     let stats = run(&mut fathom(["serve", "control", &place.text("s.stats")])).expect_code(3);
-    assert!(stats.stderr.contains("unrecognized answer"), "{}", stats.stderr);
+    assert!(stats.stderr.contains("unrecognized reply"), "{}", stats.stderr);
 }
 
 #[test]

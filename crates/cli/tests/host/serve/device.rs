@@ -163,7 +163,7 @@ fn leftovers_of_a_killed_server_are_cleaned_up_once() {
     assert_eq!(place.loops(), kept);
     tool("dd", &["if=/dev/zero", &format!("of={}", kept[0]), "bs=1M", "count=1", "oflag=direct"]);
     stopped(running).expect_code(0);
-    assert_eq!(place.cleanup().expect_clean().stdout, "no remains of killed servers found\n");
+    assert_eq!(place.cleanup().expect_clean().stdout, "no devices left by killed servers\n");
     place.expect_nothing_left();
 }
 

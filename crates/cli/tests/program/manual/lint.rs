@@ -45,7 +45,11 @@ fn the_program_prints_the_pages_that_it_writes() {
 #[test]
 fn unknown_pages_are_refused_with_a_list() {
     let refused = run(&mut fathom(["man", "rum"])).expect_code(2);
-    assert!(refused.stderr.contains("no manual page `rum`") && refused.stderr.contains("sweep"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("unknown manual page `rum`") && refused.stderr.contains("sweep"),
+        "{}",
+        refused.stderr
+    );
     let refused = run(&mut fathom(["man", "--into", "/proc/nowhere"])).expect_code(3);
     assert!(refused.stderr.contains("/proc/nowhere"), "{}", refused.stderr);
 }
