@@ -15,7 +15,7 @@ use target::spec::NumaMemory;
 pub fn add_nice(nice: i32) -> Result<(), Error> {
     match rustix::process::nice(nice) {
         Ok(_) => Ok(()),
-        Err(error) => Err(refused(&error.into(), format!("nice={nice}"), "run as root, or with a positive value")),
+        Err(error) => Err(refused(&error.into(), format!("nice={nice}"), "run as root, or use a positive value")),
     }
 }
 
@@ -30,7 +30,7 @@ pub fn set_io_priority(value: u16) -> Result<(), Error> {
     // SAFETY: the call takes only numbers; 0 is the calling thread.
     let result = unsafe { libc::syscall(libc::SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, i32::from(value)) };
     let place = || format!("I/O priority {} of class {}", value & 7, value >> 13);
-    check(result, place, "run as root, or with prioclass=2 (best effort)")
+    check(result, place, "run as root, or use prioclass=2 (best effort)")
 }
 
 /// Bits of a mask of nodes.
@@ -106,7 +106,7 @@ impl LockedMemory {
         let memory = Self { address, bytes: length };
         // SAFETY: the mapping is that of `memory`.
         let result = unsafe { libc::mlock(memory.address, memory.bytes) };
-        check(i64::from(result), place, "raise the limit of locked memory (ulimit -l), or run as root")?;
+        check(i64::from(result), place, "raise the locked-memory limit (ulimit -l), or run as root")?;
         Ok(memory)
     }
 }

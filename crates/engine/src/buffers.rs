@@ -203,13 +203,13 @@ fn checked(base: *mut libc::c_void) -> io::Result<NonNull<u8>> {
 
 fn refused(setup: &Opening, error: &io::Error) -> Error {
     let plural = if setup.depth == 1 { "" } else { "s" };
-    let place = format!("{} buffer{plural} of {}", setup.depth, Bytes::new(u64::from(setup.buffer_bytes)));
+    let place = format!("{} buffer{plural} of {} each", setup.depth, Bytes::new(u64::from(setup.buffer_bytes)));
     let remedy = match setup.spec.mem {
         BufferMemory::ShmHuge | BufferMemory::MmapHuge => {
-            "reserve huge pages (sysctl vm.nr_hugepages=N for those of 2 MiB, /sys/kernel/mm/hugepages for others), or leave \
-             out mem="
+            "reserve huge pages (sysctl vm.nr_hugepages=N for 2 MiB pages, /sys/kernel/mm/hugepages for other \
+             sizes), or omit mem="
         }
-        BufferMemory::Shm => "raise kernel.shmmax and kernel.shmall, or leave out mem=",
+        BufferMemory::Shm => "raise kernel.shmmax and kernel.shmall, or omit mem=",
         _ => "use a smaller iodepth or bs",
     };
     Error::system(ErrorKind::Memory, "allocate", place, error).with_remedy(remedy)

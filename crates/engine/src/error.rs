@@ -92,20 +92,20 @@ pub fn io_problem(code: ProblemCode, subject: impl fmt::Display, error: &io::Err
 #[must_use]
 pub fn remedy(error: &io::Error) -> Option<&'static str> {
     Some(match error.raw_os_error()? {
-        libc::ENOENT => "correct the path, or create its directory or what the link points to",
-        libc::ENOTDIR => "correct the path: a part of it is a file, not a directory",
-        libc::EISDIR => "name a file in the directory",
-        libc::EACCES | libc::EPERM => "run as a user with permission, or change its owner or mode (see ls -l)",
-        libc::EROFS => "name a path on another filesystem: this one is mounted read-only",
-        libc::ENOSPC => "free space on its filesystem (see df), or name a path on another",
-        libc::EDQUOT => "free space: your quota is used up (see quota); or name another path",
-        libc::EFBIG => "raise the limit of file sizes (ulimit -f), or use a smaller size",
+        libc::ENOENT => "correct the path, or create its directory or the target of the link",
+        libc::ENOTDIR => "correct the path: one of its components is a file, not a directory",
+        libc::EISDIR => "specify a file in the directory",
+        libc::EACCES | libc::EPERM => "run as a user with access, or change its owner or mode (see ls -l)",
+        libc::EROFS => "use another filesystem: this one is mounted read-only",
+        libc::ENOSPC => "free space on its filesystem (see df), or use another filesystem",
+        libc::EDQUOT => "free space (the quota is exhausted, see quota), or use another path",
+        libc::EFBIG => "raise the file size limit (ulimit -f), or use a smaller size",
         libc::ENAMETOOLONG => "use a shorter name",
-        libc::ELOOP => "correct the symbolic links: they form a loop",
-        libc::EMFILE | libc::ENFILE => "raise the limit of open files (ulimit -n)",
-        libc::EBUSY | libc::ETXTBSY => "end the program that uses it (see fuser or lsof), or name another file",
-        libc::EIO => "see the kernel's log (dmesg): the device reported the error",
-        libc::ENXIO | libc::ENODEV => "see lsblk and the kernel's log (dmesg): there is no device behind it (any more)",
+        libc::ELOOP => "fix the symbolic links: they form a loop",
+        libc::EMFILE | libc::ENFILE => "raise the open-file limit (ulimit -n)",
+        libc::EBUSY | libc::ETXTBSY => "stop the program that uses it (see fuser or lsof), or use another file",
+        libc::EIO => "see the kernel log (dmesg): the device reported the error",
+        libc::ENXIO | libc::ENODEV => "see lsblk and the kernel log (dmesg): the device is gone or never existed",
         _ => return None,
     })
 }

@@ -41,7 +41,7 @@ pub fn look(path: &Path) -> Result<Option<Seen>, Error> {
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Error::file("look at", path, &error)),
+        Err(error) => return Err(Error::file("stat", path, &error)),
     };
     let kind = kind_of(&metadata, path)?;
     let bytes = match kind {
@@ -56,7 +56,7 @@ pub fn look(path: &Path) -> Result<Option<Seen>, Error> {
 pub(crate) fn make_parents(path: &Path) -> Result<(), Error> {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => {
-            std::fs::create_dir_all(parent).map_err(|error| Error::file("make directory", parent, &error))
+            std::fs::create_dir_all(parent).map_err(|error| Error::file("create directory", parent, &error))
         }
         _ => Ok(()),
     }
@@ -79,7 +79,7 @@ pub(crate) fn kind_of(metadata: &Metadata, path: &Path) -> Result<FileKind, Erro
 pub(crate) fn unusable(path: &Path) -> Error {
     let reason = "it is neither a file nor a device";
     Error::found(ErrorKind::File, "use", path.display().to_string(), reason)
-        .with_remedy("name a file or a device, or use directory= for a directory")
+        .with_remedy("specify a file or a device, or use directory= for a directory")
 }
 
 /// Returns the size of a block device from `/sys`, or from the device itself if `/sys` is not mounted.
@@ -90,7 +90,7 @@ fn block_bytes(path: &Path, device: u64) -> Result<u64, Error> {
         return Ok(sectors.saturating_mul(512));
     }
     let opened = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
-    opened.and_then(|file| device_bytes(&file)).map_err(|error| Error::file("find the size of", path, &error))
+    opened.and_then(|file| device_bytes(&file)).map_err(|error| Error::file("get the size of", path, &error))
 }
 
 pub(crate) fn device_bytes(file: &std::fs::File) -> io::Result<u64> {

@@ -99,7 +99,7 @@ impl IdleProfiler {
                     theirs.count();
                 }
             });
-            spawned.map_err(|error| Error::system(ErrorKind::Host, "start", "a thread of idle priority", &error))?;
+            spawned.map_err(|error| Error::system(ErrorKind::Host, "start", "an idle-priority thread", &error))?;
             threads.push((processor, shared));
             // On a processor that is never idle, the thread may not even get to its first step.
             if let Ok(begun) = receiver.recv_timeout(BEGIN_WITHIN) {
@@ -149,7 +149,7 @@ fn idle_priority() -> Result<(), Error> {
     // SAFETY: `priority` outlives the call; 0 is the calling thread.
     if unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const priority) } < 0 {
         let error = std::io::Error::last_os_error();
-        return Err(Error::system(ErrorKind::Host, "set the idle priority of", "a thread", &error));
+        return Err(Error::system(ErrorKind::Host, "set idle priority for", "a thread", &error));
     }
     Ok(())
 }
@@ -161,7 +161,7 @@ fn permitted_processors() -> Result<Vec<u32>, Error> {
     // SAFETY: `set` outlives the call and has the size given; 0 is the calling thread.
     if unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) } < 0 {
         let error = std::io::Error::last_os_error();
-        return Err(Error::system(ErrorKind::Host, "read the processors of", "a thread", &error));
+        return Err(Error::system(ErrorKind::Host, "read the CPU affinity of", "a thread", &error));
     }
     // SAFETY: each number is less than the size of the set.
     let is_set = |cpu: &u32| unsafe { libc::CPU_ISSET(*cpu as usize, &set) };

@@ -163,14 +163,14 @@ fn map(file: &File, bytes: usize, thp: bool) -> Result<NonNull<u8>, Error> {
         // SAFETY: the mapping is new, and nothing refers to it.
         unsafe { libc::munmap(base, bytes) };
         return Err(Error::system(ErrorKind::Engine, "map", file.path().display().to_string(), &error)
-            .with_remedy("leave out thp=1: this kernel has no transparent huge pages"));
+            .with_remedy("omit thp=1: this kernel has no transparent huge pages"));
     }
     NonNull::new(base.cast()).ok_or_else(|| refused(file, &io::Error::from_raw_os_error(libc::ENOMEM)))
 }
 
 fn refused(file: &File, error: &io::Error) -> Error {
     Error::system(ErrorKind::Engine, "map", file.path().display().to_string(), error)
-        .with_remedy("a file must be readable to be mapped; use ioengine=psync where it is not")
+        .with_remedy("mmap requires read permission; use ioengine=psync for write-only files")
 }
 
 impl Mmap {

@@ -316,7 +316,7 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
             Ok(()) => Ok(true),
             Err(error) if setup.spec.registerfiles => {
                 Err(Error::system(ErrorKind::Engine, "register files with", "io_uring", &error)
-                    .with_remedy("leave out registerfiles=1, or raise the limit of open files (ulimit -n)"))
+                    .with_remedy("omit registerfiles=1, or raise the open-file limit (ulimit -n)"))
             }
             Err(_) => Ok(false),
         }
@@ -348,7 +348,7 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
         // before it drops either, and the kernel itself pins the pages of registered buffers.
         unsafe { self.ring.submitter().register_buffers(&buffers.vectors()) }.map_err(|error| {
             Error::system(ErrorKind::Memory, "register buffers with", "io_uring", &error)
-                .with_remedy("leave out fixedbufs=1, or raise the limit of locked memory (ulimit -l)")
+                .with_remedy("omit fixedbufs=1, or raise the locked-memory limit (ulimit -l)")
         })
     }
 }
@@ -423,8 +423,8 @@ pub(crate) fn check_polled(file: &File) -> Result<(), Error> {
     match device {
         Some(device) if !device.polls => Err(unpolled(
             file,
-            "its device has no queues for polling",
-            "give the driver some (as nvme.poll_queues=2 on the kernel's command line) or remove hipri=1",
+            "its device has no polling queues",
+            "configure some (such as nvme.poll_queues=2 on the kernel command line) or remove hipri=1",
         )),
         _ => Ok(()),
     }
@@ -437,20 +437,20 @@ pub(crate) fn unpolled(file: &File, reason: &str, remedy: &str) -> Error {
 }
 
 fn not_all_open() -> Error {
-    let reason = "not all of them are open at the same time";
+    let reason = "not all files are open at the same time";
     Error::found(ErrorKind::Engine, "register files with", "io_uring", reason)
-        .with_remedy("leave out registerfiles=1, or openfiles")
+        .with_remedy("omit registerfiles=1 or openfiles")
 }
 
 fn refused(error: &io::Error) -> Error {
     let remedy = match error.raw_os_error() {
         Some(libc::EPERM | libc::EACCES) => {
-            "see sysctl kernel.io_uring_disabled (0 permits it) and the container's seccomp \
-             profile, or use ioengine=libaio"
+            "check sysctl kernel.io_uring_disabled (0 enables it) and the container's seccomp profile, or use \
+             ioengine=libaio"
         }
         Some(libc::ENOSYS) => "use Linux 5.11 or later, or ioengine=libaio: this kernel has no io_uring",
-        Some(libc::ENOMEM) => "raise the limit of locked memory (ulimit -l) or use a smaller iodepth",
-        _ => "use a smaller iodepth, leave out sqthread_poll and hipri, or use ioengine=libaio",
+        Some(libc::ENOMEM) => "raise the locked-memory limit (ulimit -l) or use a smaller iodepth",
+        _ => "use a smaller iodepth, omit sqthread_poll and hipri, or use ioengine=libaio",
     };
     Error::system(ErrorKind::Engine, "set up", "io_uring", error).with_remedy(remedy)
 }

@@ -34,8 +34,7 @@ pub(crate) fn check_space<'a>(needs: impl IntoIterator<Item = SpaceNeed<'a>>) ->
             Some(number) => number,
             None => {
                 let directory = existing_ancestor(need.path);
-                let found =
-                    std::fs::metadata(&directory).map_err(|error| Error::file("look at", &directory, &error))?;
+                let found = std::fs::metadata(&directory).map_err(|error| Error::file("stat", &directory, &error))?;
                 last_directory = need.path.parent().map(|parent| (parent, found.dev()));
                 found.dev()
             }
@@ -44,7 +43,7 @@ pub(crate) fn check_space<'a>(needs: impl IntoIterator<Item = SpaceNeed<'a>>) ->
         *needed = needed.saturating_add(need.bytes);
     }
     for (directory, bytes) in filesystems.into_values() {
-        let free = free_bytes(&directory).map_err(|error| Error::file("look at", &directory, &error))?;
+        let free = free_bytes(&directory).map_err(|error| Error::file("stat", &directory, &error))?;
         if bytes > free {
             return Err(no_space(&directory, bytes, free));
         }
@@ -54,8 +53,8 @@ pub(crate) fn check_space<'a>(needs: impl IntoIterator<Item = SpaceNeed<'a>>) ->
 
 fn no_space(directory: &Path, needed: u64, free: u64) -> Error {
     let (needed, lack) = (Bytes::new(needed), Bytes::new(needed - free));
-    let reason = format!("{needed} are to be written and {} are free there, {lack} too few", Bytes::new(free));
+    let reason = format!("{needed} needed, {} free, {lack} short", Bytes::new(free));
     let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_path_buf());
-    Error::found(ErrorKind::NoSpace, "lay out files on the filesystem of", directory.display().to_string(), reason)
+    Error::found(ErrorKind::NoSpace, "lay out files in", directory.display().to_string(), reason)
         .with_remedy("use a smaller size, or a directory on a larger filesystem")
 }

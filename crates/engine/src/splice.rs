@@ -22,8 +22,8 @@ impl Splice {
     /// Fails if there are too many open files.
     pub(crate) fn new() -> Result<Self, Error> {
         let pipe = io::pipe().map_err(|error| {
-            let refused = Error::system(ErrorKind::Engine, "set up", "the pipe of splice", &error);
-            refused.with_remedy("raise the limit of open files (ulimit -n)")
+            let refused = Error::system(ErrorKind::Engine, "set up", "the splice pipe", &error);
+            refused.with_remedy("raise the open-file limit (ulimit -n)")
         })?;
         Ok(Self { pipe: RefCell::new(pipe), held: Cell::new(0) })
     }

@@ -137,5 +137,5 @@ pub fn on_all_processors<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R +
 fn unavailable(cpus: &[u32], error: &io::Error) -> Error {
     let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
     Error::system(ErrorKind::Host, "run on", format!("processors {}", list.join(",")), error)
-        .with_remedy("use processors that this host has and permits (see nproc and taskset -p)")
+        .with_remedy("use CPUs that exist and are allowed on this host (see nproc and taskset -p)")
 }

@@ -166,7 +166,7 @@ impl Backend for Uring {
 fn check_polled(file: &File) -> Result<(), Error> {
     if !file.access().direct {
         let remedy = "add direct=1 or remove hipri=1";
-        return Err(ring::unpolled(file, "only direct operations can be polled for", remedy));
+        return Err(ring::unpolled(file, "only direct I/O can be polled", remedy));
     }
     ring::check_polled(file)
 }

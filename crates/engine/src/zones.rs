@@ -67,7 +67,7 @@ pub fn report(path: &Path) -> Result<Option<ZoneReport>, Error> {
     }
     let failed = |operation| move |error: io::Error| Error::file(operation, path, &error);
     let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(failed("open"))?;
-    let zone_bytes = zone_bytes(file.as_raw_fd()).map_err(failed("find the zones of"))?;
+    let zone_bytes = zone_bytes(file.as_raw_fd()).map_err(failed("get the zone size of"))?;
     let limit = |name| queue_attribute(device, name).and_then(|text| text.parse().ok()).unwrap_or(0);
     Ok(Some(ZoneReport {
         zone_bytes,

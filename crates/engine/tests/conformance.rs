@@ -220,7 +220,7 @@ fn mappings_use_transparent_huge_pages_on_request() {
         let setup = setup(EngineKind::Mmap).with(|spec| spec.thp = thp);
         match with_target(&setup, vec![file], AdvisedHuge(&path)) {
             Ok(advised) => assert_eq!(advised, thp),
-            Err(error) => assert!(thp && error.to_string().contains("leave out thp=1"), "{error}"),
+            Err(error) => assert!(thp && error.to_string().contains("omit thp=1"), "{error}"),
         }
     }
 }
@@ -354,5 +354,5 @@ fn closed_files_are_reopened_on_use() {
     std::fs::remove_file(&missing).unwrap();
     let setup = setup(EngineKind::IoUring).with(|spec| spec.registerfiles = true);
     let error = with_target(&setup, vec![file], Check(subject(&setup))).unwrap_err();
-    assert!(error.to_string().contains("leave out registerfiles=1, or openfiles"), "{error}");
+    assert!(error.to_string().contains("omit registerfiles=1 or openfiles"), "{error}");
 }

@@ -103,7 +103,7 @@ fn a_file_is_created_as_one_hole_of_the_requested_size() {
     assert!(Disk::open(&options, &gate_of_any_content()).is_ok(), "it exists with this size");
     let other = DiskOptions { bytes: Some(SIZE), ..options };
     let refused = Disk::open(&other, &gate_of_any_content()).err().unwrap().to_string();
-    assert!(refused.contains("1099511627776 bytes (1 TiB) and 1048576 were asked for"), "{refused}");
+    assert!(refused.contains("1099511627776 bytes (1 TiB), but 1048576 were requested"), "{refused}");
 }
 
 /// Revision 692e655 checked by name whether the file was empty and resized the file that the gate had admitted: its
@@ -119,7 +119,7 @@ fn a_renamed_path_truncated_the_admitted_file() {
     std::fs::write(&path, b"").unwrap();
     let refused =
         Disk::open(&DiskOptions { bytes: Some(4), ..DiskOptions::new(&path) }, &gate).err().unwrap().to_string();
-    assert!(refused.contains("8 bytes") && refused.contains("4 were asked for"), "{refused}");
+    assert!(refused.contains("8 bytes") && refused.contains("4 were requested"), "{refused}");
     assert_eq!(std::fs::read(scratch.path("moved")).unwrap(), b"precious");
     assert_eq!(std::fs::read(&path).unwrap(), b"");
 }
@@ -166,7 +166,7 @@ fn unusable_files_are_refused_with_a_remedy() {
     let odd = scratch.file("odd", 1000);
     let refused = |options: DiskOptions| Disk::open(&options, &gate_of_any_content()).err().unwrap().to_string();
     let direct = refused(DiskOptions { direct: true, ..DiskOptions::new(&odd) });
-    assert!(direct.contains("1000 bytes are no multiple") && direct.contains("truncate"), "{direct}");
+    assert!(direct.contains("1000 bytes is not a multiple") && direct.contains("truncate"), "{direct}");
     let empty = refused(DiskOptions::new(scratch.file("empty", 0)));
     assert!(empty.contains("empty") && empty.contains("size"), "{empty}");
     assert!(refused(DiskOptions::new("/dev/null")).contains("character device"));

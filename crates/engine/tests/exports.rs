@@ -129,7 +129,7 @@ fn properties_of_an_export_are_reported() {
     assert_eq!((export.bytes, export.min_block_bytes, export.max_request_bytes), (BYTES, 1, 32 << 20));
     assert!(export.read_only && !export.multi_conn);
     let error = exports::look(&uri(&socket, "c")).unwrap_err().to_string();
-    assert!(error.contains("name one of its exports: `a`, `b`"), "{error}");
+    assert!(error.contains("specify one of its exports: `a`, `b`"), "{error}");
     assert!(error.contains("/c?socket="), "{error}");
 }
 
@@ -287,7 +287,10 @@ fn unsupported_operations_are_not_sent() {
     let error = with_target(&durable, Vec::new(), With(nothing)).unwrap_err().to_string();
     assert!(error.contains("use fsync=1 instead of sync="), "{error}");
     let error = with_target(&setup(&socket, 1, 64 << 20), Vec::new(), With(nothing)).unwrap_err().to_string();
-    assert!(error.contains("at most 33554432 bytes, and blocks have 67108864; use bs=33554432 or less"), "{error}");
+    assert!(
+        error.contains("at most 33554432 bytes, but the block size is 67108864; use bs=33554432 or less"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -297,19 +300,19 @@ fn unavailable_exports_are_reported_with_a_remedy() {
     let error_of = |uri: &str| exports::look(uri).unwrap_err().to_string();
     let long = format!("nbd+unix:///?socket=/{}", "x".repeat(200));
     for (uri, parts) in [
-        ("http://h/x", &["cannot use http://h/x", "nbd+unix://", "write nbd://HOST"][..]),
-        ("nbds://localhost/", &["not encrypted", "without TLS"]),
+        ("http://h/x", &["cannot use http://h/x", "nbd+unix://", "use nbd://HOST"][..]),
+        ("nbds://localhost/", &["does not support TLS", "listen without"]),
         ("nbd+unix:///?socket=/nowhere", &["cannot connect to nbd+unix:///?socket=/nowhere", "No such file", "start"]),
         ("nbd://127.0.0.1:1/", &["nbd://127.0.0.1:1/", "refused", "start the server"]),
-        (&long, &["at most 107 bytes, and this one has 201"]),
+        (&long, &["limited to 107 bytes, this one has 201"]),
     ] {
         let error = error_of(uri);
         parts.iter().for_each(|part| assert!(error.contains(part), "`{part}` is missing from {error}"));
     }
     for (says, parts) in [
         (&b"SSH-2.0-OpenSSH_9.2"[..], &["0x5353482d322e302d", "correct the address"][..]),
-        (b"NBDMAGIC\0\0\x42\x02\x81\x86\x12\x53", &["oldstyle", "start it without"]),
-        (b"NBDMAGIC", &["closed the connection", "server's log"]),
+        (b"NBDMAGIC\0\0\x42\x02\x81\x86\x12\x53", &["oldstyle", "start the server without"]),
+        (b"NBDMAGIC", &["closed the connection", "server log"]),
         (b"", &["closed the connection"]),
     ] {
         let _ = std::fs::remove_file(&socket);

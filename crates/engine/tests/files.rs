@@ -162,7 +162,7 @@ fn a_file_that_a_rank_fails_to_lay_out_is_left_to_another() {
     };
     let error = files::lay_out(&wanted, &first, &cancel, &mut progress).unwrap_err();
     assert_eq!((error.kind, seen), (ErrorKind::Cancelled, Some(vec![Laid::Elsewhere])));
-    assert!(!path.exists(), "what was not finished is as it was before");
+    assert!(!path.exists(), "unfinished files were left unchanged");
     assert_eq!(lay_as_rank(&wanted, &second).unwrap(), (vec![Laid::Created], 8 * MIB));
     // A run of its own has no part in it.
     let other = gate_of_rank(8);
@@ -278,7 +278,7 @@ fn too_large_layouts_are_refused_before_anything_is_written() {
     });
     let error = files::lay_out(&layouts, &gate_of_any_content(), &AtomicBool::new(false), &mut |_| {}).unwrap_err();
     assert_eq!(error.kind, ErrorKind::NoSpace);
-    assert!(error.to_string().contains("are free there"), "{error}");
+    assert!(error.to_string().contains(" free, "), "{error}");
     assert!(!scratch.path("first").exists() && !scratch.path("second").exists());
     // A sparse file is long enough, but there is no space to write it. Other programs may free some space meanwhile.
     let sparse = layout(scratch.path("sparse"), free * 2, LayoutContent::Filled);

@@ -53,7 +53,7 @@ fn results_and_data_of_new_files_replaced_each_other() {
     gate.create(&data).unwrap();
     for name in [&data, &scratch.path("link/data")] {
         let refused = Problem::from(create_output(name, Existing::Replace).unwrap_err()).to_string();
-        assert!(refused.contains("results would replace it"), "{refused}");
+        assert!(refused.contains("results would overwrite it"), "{refused}");
     }
     // Another file of that name is none.
     std::fs::write(scratch.path("other"), "x").unwrap();

@@ -102,7 +102,7 @@ impl DeviceDraft {
 fn attach_over_mount(lease: Lease, read_only: bool) -> Result<Device, Error> {
     let at = lease.mount_point();
     // Until the kernel knows the file size, it treats every write as one beyond the end and does one at a time.
-    let metadata = std::fs::metadata(&at).map_err(|error| Error::file("look at", &at, &error));
+    let metadata = std::fs::metadata(&at).map_err(|error| Error::file("stat", &at, &error));
     let setup = LoopSetup { block_bytes: BLOCK_BYTES, size: 0, read_only, direct: true };
     match metadata.and_then(|_| attach_loop(&at, &setup)) {
         Ok(path) => Ok(Device { path, backing: Backing::Mount(lease) }),
@@ -134,7 +134,7 @@ fn attach_kernel_nbd(setup: &DeviceSetup) -> Result<Device, Error> {
 }
 
 fn unready(path: &Path) -> Error {
-    let reason = "the kernel does not begin to use it";
+    let reason = "the kernel did not attach it";
     Error::found(ErrorKind::Host, "connect", path.display().to_string(), reason).with_remedy("see dmesg")
 }
 
@@ -181,7 +181,7 @@ pub fn clean_up(directory: &Path) -> Cleaned {
         if lease.is_mounted() {
             names.push(format!("the {FILESYSTEM} mount at {}", lease.mount_point().display()));
         }
-        let left = if names.is_empty() { "two files".to_owned() } else { names.join(", ") };
+        let left = if names.is_empty() { "two state files".to_owned() } else { names.join(", ") };
         match lease.tear_down() {
             Ok(()) => cleaned.gone.push(format!("{left}, of process {}", lease.pid())),
             Err(errors) => cleaned.errors.extend(errors),

@@ -81,7 +81,7 @@ impl KernelNbd {
 
     fn configure(&self, socket: BorrowedFd<'_>, setup: &NbdSetup) -> Result<(), Error> {
         let blocks = setup.size / u64::from(setup.block_bytes.max(1));
-        self.call(NBD_SET_SOCK, socket.as_raw_fd() as libc::c_ulong, "give a socket to")?;
+        self.call(NBD_SET_SOCK, socket.as_raw_fd() as libc::c_ulong, "pass a socket to")?;
         self.call(NBD_SET_BLKSIZE, libc::c_ulong::from(setup.block_bytes), "set the block size of")?;
         self.call(NBD_SET_SIZE_BLOCKS, blocks as libc::c_ulong, "set the size of")?;
         self.call(NBD_SET_FLAGS, libc::c_ulong::from(setup.flags), "set the flags of")
@@ -109,13 +109,16 @@ fn first_free(root: &Path) -> Result<String, Error> {
     };
     if numbers.is_empty() {
         return Err(refused(
-            "the kernel's driver is not loaded",
+            "the kernel driver is not loaded",
             "load it (modprobe nbd), or use FUSE and a loop device",
         ));
     }
     let names = numbers.iter().map(|number| format!("nbd{number}"));
     names.into_iter().find(|name| !in_use(root, name)).ok_or_else(|| {
-        refused(&format!("all {} are in use", numbers.len()), "disconnect one, or load more (modprobe nbd nbds_max=64)")
+        refused(
+            &format!("all {} devices are in use", numbers.len()),
+            "disconnect one, or load more (modprobe nbd nbds_max=64)",
+        )
     })
 }
 
@@ -136,7 +139,7 @@ mod tests {
         assert!(first_free(&root).unwrap_err().to_string().contains("modprobe nbd"));
         make("nbd0/pid");
         make("nbd1/pid");
-        assert!(first_free(&root).unwrap_err().to_string().contains("all 2 are in use"));
+        assert!(first_free(&root).unwrap_err().to_string().contains("all 2 devices are in use"));
         make("nbd10");
         make("nbd2");
         assert_eq!(first_free(&root).unwrap(), "nbd2");

@@ -40,9 +40,9 @@ impl Lease {
     /// Fails if files cannot be created or locked there.
     pub fn new(directory: &Path) -> Result<Self, Error> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(directory);
-        made.map_err(|error| Error::file("make", directory, &error))?;
+        made.map_err(|error| Error::file("create", directory, &error))?;
         // The kernel reports backing files by their full paths.
-        let directory = directory.canonicalize().map_err(|error| Error::file("look at", directory, &error))?;
+        let directory = directory.canonicalize().map_err(|error| Error::file("resolve", directory, &error))?;
         check_path(&directory)?;
         let pid = std::process::id();
         for number in 0..MAX_DEVICES {
@@ -50,14 +50,14 @@ impl Lease {
             match create_files(&record, pid) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 result => {
-                    let file = result.map_err(|error| Error::file("make", &record, &error))?;
+                    let file = result.map_err(|error| Error::file("create", &record, &error))?;
                     return Ok(Self { record, pid, _file: file });
                 }
             }
         }
-        let reason = format!("it holds {MAX_DEVICES} devices of process {pid}");
-        Err(Error::found(ErrorKind::File, "make a device in", directory.display().to_string(), reason)
-            .with_remedy("clear away those whose processes have ended"))
+        let reason = format!("process {pid} already has {MAX_DEVICES} devices there");
+        Err(Error::found(ErrorKind::File, "create a device in", directory.display().to_string(), reason)
+            .with_remedy("remove stale devices with `fathom serve --cleanup`"))
     }
 
     /// Returns the regular file to mount over, which belongs to no other lease.
@@ -120,7 +120,7 @@ pub fn abandoned(directory: &Path) -> (Vec<Lease>, Vec<Error>) {
     let directory = match directory.canonicalize() {
         Ok(directory) => directory,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return (Vec::new(), Vec::new()),
-        Err(error) => return (Vec::new(), vec![Error::file("look at", directory, &error)]),
+        Err(error) => return (Vec::new(), vec![Error::file("resolve", directory, &error)]),
     };
     let entries = match std::fs::read_dir(&directory) {
         Ok(entries) => entries,
@@ -183,7 +183,7 @@ fn take_over(record: &Path) -> Result<Option<Lease>, Error> {
         // Another process removed the record between opening and locking, and a new one may have its name.
         _ if !is_at(&file, record) => Ok(None),
         Some(pid) => Ok(Some(Lease { record: record.to_owned(), pid, _file: file })),
-        None => Err(Error::found(ErrorKind::File, "read", record.display().to_string(), "it is no record of a device")
+        None => Err(Error::found(ErrorKind::File, "read", record.display().to_string(), "not a device record")
             .with_remedy("check what else is mounted there (findmnt), and unmount it")),
     }
 }
@@ -199,7 +199,7 @@ fn check_path(directory: &Path) -> Result<(), Error> {
     if directory.to_str().is_some_and(|text| !text.contains(char::is_control)) {
         return Ok(());
     }
-    let reason = "its path is not text, or has control characters";
-    Err(Error::found(ErrorKind::File, "make a device in", directory.display().to_string(), reason)
-        .with_remedy("name another directory"))
+    let reason = "the path is not valid UTF-8 or contains control characters";
+    Err(Error::found(ErrorKind::File, "create a device in", directory.display().to_string(), reason)
+        .with_remedy("use another directory"))
 }

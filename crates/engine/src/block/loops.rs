@@ -70,7 +70,7 @@ pub fn attach_loop(backing: &Path, setup: &LoopSetup) -> Result<PathBuf, Error> 
             result => return result.map(|()| path.clone()).map_err(|error| loop_error("set up", &path, &error)),
         }
     }
-    Err(Error::found(ErrorKind::Host, "set up", "a loop device", "other programs took every free device")
+    Err(Error::found(ErrorKind::Host, "set up", "a loop device", "other programs took all free devices")
         .with_remedy("try again (see losetup)"))
 }
 
@@ -116,7 +116,9 @@ fn wait_until_free(path: &Path) -> Result<(), Error> {
     while status(Path::new("/"), &name).is_some() {
         if Instant::now() > until {
             return Err(Error::found(ErrorKind::Host, "detach", path.display().to_string(), "it is in use")
-                .with_remedy("unmount it or end its user (see lsblk and fuser); then it goes away by itself"));
+                .with_remedy(
+                    "unmount it or stop the program that uses it (see lsblk and fuser); the kernel then removes it",
+                ));
         }
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -162,10 +164,12 @@ fn loop_error(operation: &'static str, path: &Path, error: &io::Error) -> Error 
     let failed = Error::system(ErrorKind::Host, operation, path.display().to_string(), error);
     match error.raw_os_error() {
         Some(libc::ENOENT | libc::ENODEV | libc::ENXIO) => {
-            failed.with_remedy("load the driver of loop devices (modprobe loop), or give the container --privileged")
+            failed.with_remedy("load the loop driver (modprobe loop), or run the container with --privileged")
         }
         Some(libc::EACCES | libc::EPERM) => failed.with_remedy("run as root"),
-        Some(libc::EINVAL) => failed.with_remedy("use blocks of 512 to 4096 bytes, a power of two; needs Linux 5.8"),
+        Some(libc::EINVAL) => {
+            failed.with_remedy("use a block size of 512 to 4096 bytes, a power of two; requires Linux 5.8")
+        }
         _ => failed,
     }
 }

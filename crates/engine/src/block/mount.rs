@@ -119,29 +119,29 @@ fn receive_descriptor(socket: &OwnedFd) -> Result<OwnedFd, Errno> {
 fn check_helper(operation: &'static str, at: &Path, output: io::Result<Output>) -> Result<(), Error> {
     let place = at.display().to_string();
     let output = output.map_err(|error| {
-        let reason = format!("this user may not, and {HELPER} cannot be run: {error}");
+        let reason = format!("permission denied, and {HELPER} could not run: {error}");
         Error::found(ErrorKind::Host, operation, &place, reason)
-            .with_remedy("run as root, or install it (package fuse3)")
+            .with_remedy("run as root, or install {HELPER} (package fuse3)")
     })?;
     if output.status.success() {
         return Ok(());
     }
     let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    let reason = if message.is_empty() { format!("{HELPER} ended with {}", output.status) } else { message };
+    let reason = if message.is_empty() { format!("{HELPER} exited with {}", output.status) } else { message };
     Err(Error::found(ErrorKind::Host, operation, place, reason)
-        .with_remedy("run as root, or let users mount (see ls -l /dev/fuse, man fusermount3, /etc/fuse.conf)"))
+        .with_remedy("run as root, or allow users to mount (see ls -l /dev/fuse, man fusermount3, /etc/fuse.conf)"))
 }
 
 fn refused(operation: &'static str, at: &Path, error: &io::Error) -> Error {
     let failed = Error::system(ErrorKind::Host, operation, at.display().to_string(), error);
     match error.raw_os_error() {
         _ if !Path::new("/dev/fuse").exists() => failed.with_remedy(
-            "the host has no /dev/fuse: load its driver (modprobe fuse), or give it to the container \
-             (--device /dev/fuse --cap-add SYS_ADMIN)",
+            "/dev/fuse is missing: load the driver (modprobe fuse), or pass it to the container (--device /dev/fuse \
+             --cap-add SYS_ADMIN)",
         ),
         Some(libc::EINVAL) if operation == "unmount" => failed.with_remedy("nothing is mounted there (see findmnt)"),
         Some(libc::EPERM | libc::EACCES) => {
-            failed.with_remedy("run as root, or give the container --cap-add SYS_ADMIN")
+            failed.with_remedy("run as root, or run the container with --cap-add SYS_ADMIN")
         }
         _ => Error { problem: Box::new(failed.problem.maybe_help(remedy(error).map(str::to_owned))), ..failed },
     }

@@ -92,7 +92,7 @@ fn make_if_empty(path: &Path, bytes: u64, gate: &WriteGate) -> Result<Permit, Er
     }
     let failed = |operation| move |error: io::Error| Error::file(operation, path, &error);
     let file = permit.open(OpenMode::READ_WRITE).map_err(failed("open"))?;
-    if file.metadata().map_err(failed("look at"))?.len() > 0 {
+    if file.metadata().map_err(failed("stat"))?.len() > 0 {
         return Ok(permit);
     }
     if let Err(error) = file.set_len(bytes) {
@@ -115,7 +115,7 @@ fn check_writable(permit: &Permit) -> Result<(), Error> {
         return Ok(());
     }
     let error = Error::found(ErrorKind::File, "serve", permit.path().display().to_string(), "the device is read-only");
-    Err(error.with_remedy("serve it with --read-only, or permit writes (blockdev --setrw)"))
+    Err(error.with_remedy("serve it with --read-only, or make it writable (blockdev --setrw)"))
 }
 
 fn check_size(file: &File, options: &DiskOptions) -> Result<(), Error> {
@@ -125,18 +125,18 @@ fn check_size(file: &File, options: &DiskOptions) -> Result<(), Error> {
     };
     let (bytes, unit) = (file.bytes(), file.unit_bytes());
     if file.kind() == FileKind::Character {
-        return refuse("it is a character device".into(), "name a file or a block device");
+        return refuse("it is a character device".into(), "specify a file or a block device");
     }
     if let Some(wanted) = options.bytes.filter(|&wanted| wanted != bytes) {
-        let reason = format!("it has {bytes} bytes ({}) and {wanted} were asked for", Bytes::new(bytes));
-        return refuse(reason, "leave the size out, or name a file that is not there yet");
+        let reason = format!("it has {bytes} bytes ({}), but {wanted} were requested", Bytes::new(bytes));
+        return refuse(reason, "omit the size, or specify a file that does not exist yet");
     }
     if bytes == 0 {
-        return refuse("it is empty".into(), "specify its size");
+        return refuse("it is empty".into(), "set its size");
     }
     if !bytes.is_multiple_of(u64::from(unit)) {
-        let reason = format!("its {bytes} bytes are no multiple of {unit}, of which direct operations are");
-        return refuse(reason, "use it through the page cache, or make it longer (truncate)");
+        let reason = format!("its size of {bytes} bytes is not a multiple of {unit}, which direct I/O requires");
+        return refuse(reason, "use the page cache, or extend the file (truncate)");
     }
     Ok(())
 }

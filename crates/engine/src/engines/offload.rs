@@ -113,9 +113,9 @@ impl Helper {
         let builder = std::thread::Builder::new().name(format!("offload-{}", tag.0)).stack_size(STACK_BYTES);
         let thread = builder.spawn(run).map_err(|error| {
             Error::system(ErrorKind::Host, "start", "a helper thread", &error)
-                .with_remedy("use a smaller iodepth, or leave out io_submit_mode=offload")
+                .with_remedy("use a smaller iodepth, or omit io_submit_mode=offload")
         })?;
-        let ended = || Error::found(ErrorKind::Host, "start", "a helper thread", "it ended at once");
+        let ended = || Error::found(ErrorKind::Host, "start", "a helper thread", "it exited immediately");
         let (number, buffer) = report.recv().map_err(|_| ended())??;
         usage::add_helper(number);
         Ok(Self { mailbox, thread, buffer })

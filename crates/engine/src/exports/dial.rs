@@ -36,7 +36,7 @@ pub(crate) fn open(uri: &Uri, structured: bool, timeout: Duration) -> Result<Exp
     match shake_hands(uri, handshake(uri, structured), until) {
         Ok((socket, ClientStep::Ready(served))) => Ok(ExportConnection { socket, served }),
         Ok(_) => {
-            Err(ExportFailure::Protocol(ClientError::Broken("the handshake ends without an export"))
+            Err(ExportFailure::Protocol(ClientError::Broken("the handshake ended without an export"))
                 .into_error(uri, &[]))
         }
         Err(failure) if failure.is_unknown_export() => Err(failure.into_error(uri, &list(uri, until))),
@@ -69,7 +69,7 @@ fn shake_hands(
         match step {
             ClientStep::More => receive(&socket, &mut input, until).map_err(ExportFailure::Lost)?,
             _ if input.is_empty() => return Ok((socket, step)),
-            _ => return Err(ExportFailure::Protocol(ClientError::Broken("it sends replies without a request"))),
+            _ => return Err(ExportFailure::Protocol(ClientError::Broken("it sent a reply without a request"))),
         }
     }
 }
@@ -123,7 +123,7 @@ fn connect(uri: &Uri, until: Instant) -> io::Result<ExportSocket> {
 
 /// Connects to the first address of the host that answers.
 fn connect_tcp(host: &str, port: u16, until: Instant) -> io::Result<ExportSocket> {
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name of the host has no address");
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the host name does not resolve to an address");
     for address in (host, port).to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, left(until)?) {
             Ok(stream) => return tune(stream).map(ExportSocket),
@@ -162,7 +162,7 @@ fn unix_address(name: &[u8]) -> io::Result<SocketAddrUnix> {
     };
     address.map_err(|errno| match errno {
         Errno::NAMETOOLONG => {
-            let text = format!("the path of a socket has at most {most} bytes, and this one has {}", name.len());
+            let text = format!("socket paths are limited to {most} bytes, this one has {}", name.len());
             io::Error::new(io::ErrorKind::InvalidInput, text)
         }
         errno => errno.into(),
@@ -187,7 +187,7 @@ mod tests {
             let begun = Instant::now();
             let error = open(&uri, true, Duration::from_millis(100)).err().unwrap().to_string();
             println!("after {:?}: {error}", begun.elapsed());
-            error.contains("does not complete the handshake") && begun.elapsed() < HANDSHAKE_TIMEOUT
+            error.contains("did not complete the handshake") && begun.elapsed() < HANDSHAKE_TIMEOUT
         };
         let has_timed_out = (0..5).any(times_out);
         std::fs::remove_file(&path).unwrap();

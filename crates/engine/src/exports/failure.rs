@@ -43,11 +43,11 @@ impl ExportFailure {
 fn unreachable(place: String, error: &io::Error) -> Error {
     let remedy = match error.raw_os_error() {
         Some(libc::ENOENT | libc::ECONNREFUSED) => "start the server, or correct the address",
-        Some(libc::EACCES | libc::EPERM) => "run as a user that may use the socket (see ls -l)",
+        Some(libc::EACCES | libc::EPERM) => "run as a user with access to the socket (see ls -l)",
         Some(libc::EAGAIN | libc::ETIMEDOUT | libc::EHOSTUNREACH | libc::ENETUNREACH) => {
-            "check that the server runs and accepts more clients, and that no firewall blocks it"
+            "check that the server is running and accepts more clients, and that no firewall blocks it"
         }
-        _ => "correct the address, or see whether the server runs",
+        _ => "correct the address, or check that the server is running",
     };
     Error::system(ErrorKind::Export, "connect to", place, error).with_remedy(remedy)
 }
@@ -56,15 +56,15 @@ fn lost(place: String, error: &io::Error) -> Error {
     let (errno, reason, remedy) = match error.kind() {
         io::ErrorKind::TimedOut => (
             libc::ETIMEDOUT,
-            "the server does not complete the handshake",
-            "see whether it is an NBD server, and whether it serves more than one client at a time",
+            "the server did not complete the handshake",
+            "check that it is an NBD server and accepts more than one client",
         ),
         io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => (
             libc::ECONNRESET,
             "the server closed the connection during the handshake",
-            "see the server's log: it may have no such export, or no place for one more client",
+            "see the server log: the export may not exist, or its client limit is reached",
         ),
-        _ => return Error::system(ErrorKind::Export, "use", place, error).with_remedy("see the server's log"),
+        _ => return Error::system(ErrorKind::Export, "use", place, error).with_remedy("see the server log"),
     };
     let failed = Error::found(ErrorKind::Export, "use", place, reason).with_remedy(remedy);
     Error { errno: Some(errno), ..failed }
@@ -75,11 +75,11 @@ fn protocol_remedy(error: &ClientError, exports: &[ListedExport]) -> String {
         ClientError::NotAServer(_) => "correct the address",
         ClientError::Refused { why: ServerRefusal::UnknownExport, .. } => return export_names(exports),
         ClientError::Refused { why: ServerRefusal::TlsRequired, .. } => {
-            "connections are not encrypted by this engine yet: have the server listen without TLS"
+            "this engine does not support TLS: configure the server to listen without it"
         }
-        ClientError::Refused { .. } => "see the server's log",
-        ClientError::Oldstyle => "start it without the option for oldstyle negotiation",
-        ClientError::NotFixed | ClientError::Broken(_) => "use a newer or another server",
+        ClientError::Refused { .. } => "see the server log",
+        ClientError::Oldstyle => "start the server without its option for oldstyle negotiation",
+        ClientError::NotFixed | ClientError::Broken(_) => "use a newer or different server",
     };
     remedy.to_owned()
 }
@@ -88,7 +88,7 @@ fn export_names(exports: &[ListedExport]) -> String {
     let names: Vec<String> = exports.iter().take(MAX_LISTED).map(|export| format!("`{}`", export.name)).collect();
     let more = if exports.len() > MAX_LISTED { ", …" } else { "" };
     if names.is_empty() {
-        return "name another export".to_owned();
+        return "specify another export".to_owned();
     }
-    format!("name one of its exports: {}{more}", names.join(", "))
+    format!("specify one of its exports: {}{more}", names.join(", "))
 }

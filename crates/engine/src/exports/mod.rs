@@ -86,13 +86,13 @@ impl RemoteExport {
     pub(crate) fn check(&self, setup: &Opening, uri: &str) -> Result<(), Error> {
         if setup.buffer_bytes > self.max_request_bytes {
             let reason = format!(
-                "its requests have at most {} bytes, and blocks have {}",
+                "it accepts requests of at most {} bytes, but the block size is {}",
                 self.max_request_bytes, setup.buffer_bytes
             );
             return Err(refused(uri, reason).with_remedy(format!("use bs={} or less", self.max_request_bytes)));
         }
         if setup.durable && !self.durable_writes && !self.read_only {
-            let reason = "the server cannot make single writes durable (NBD_CMD_FLAG_FUA)";
+            let reason = "the server does not support FUA writes (NBD_CMD_FLAG_FUA)";
             return Err(refused(uri, reason).with_remedy("use fsync=1 instead of sync="));
         }
         Ok(())
@@ -102,12 +102,12 @@ impl RemoteExport {
 /// Parses an address and rejects encrypted ones.
 pub(crate) fn parse(text: &str) -> Result<Uri, Error> {
     let uri = Uri::parse(text).map_err(|error| {
-        let wrong = Problem::from(error).also_help("write nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH");
+        let wrong = Problem::from(error).also_help("use nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH");
         refused(text, wrong.what).with_remedy(wrong.help.unwrap_or_default())
     })?;
     if uri.tls {
-        return Err(refused(text, "connections are not encrypted by this engine yet")
-            .with_remedy("have the server listen without TLS, and use nbd: or nbd+unix:"));
+        return Err(refused(text, "this engine does not support TLS")
+            .with_remedy("configure the server to listen without TLS, and use nbd: or nbd+unix:"));
     }
     Ok(uri)
 }

@@ -37,7 +37,7 @@ pub fn examine(uri: &str) -> Result<Examination, Error> {
     };
     let read = probe::examine(&mut reader, export.bytes);
     reader.socket.disconnect();
-    read.map_err(|error| Error::system(ErrorKind::Export, "read", uri, &error).with_remedy("see the server's log"))
+    read.map_err(|error| Error::system(ErrorKind::Export, "read", uri, &error).with_remedy("see the server log"))
 }
 
 /// A seekable reader of an export, which sends one request at a time and accepts simple replies only.

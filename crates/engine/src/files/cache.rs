@@ -47,7 +47,7 @@ pub fn set_write_hint(file: &File, hint: u64) -> Result<(), Error> {
     // SAFETY: the kernel reads the number, which outlives the call.
     if unsafe { libc::fcntl(file.fd(), F_SET_RW_HINT, &raw const hint) } < 0 {
         let error = io::Error::last_os_error();
-        return Err(Error::file("set a write hint for", file.path(), &error).with_remedy("leave write_hint out"));
+        return Err(Error::file("set a write hint for", file.path(), &error).with_remedy("omit write_hint"));
     }
     Ok(())
 }

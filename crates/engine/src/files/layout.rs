@@ -208,7 +208,7 @@ impl LayoutWriter<'_> {
         }
         if layout.content == LayoutContent::Directory {
             self.gate.check_creation(&layout.path, true)?;
-            std::fs::create_dir_all(&layout.path).map_err(|error| Error::file("make", &layout.path, &error))?;
+            std::fs::create_dir_all(&layout.path).map_err(|error| Error::file("create", &layout.path, &error))?;
             return Ok(Laid::Created);
         }
         if growth.from.is_some_and(|from| from >= layout.bytes) {
@@ -218,9 +218,9 @@ impl LayoutWriter<'_> {
         let (permit, new) = self.gate.create_open(&layout.path)?;
         let is_new = new.is_some();
         if !is_new && growth.from.is_none() && !self.gate.is_shared_by_ranks() {
-            let reason = "another program made it after it was found missing";
-            return Err(Error::found(ErrorKind::File, "make", layout.path.display().to_string(), reason)
-                .with_remedy("run the job again, so that the file is checked before it is written"));
+            let reason = "another program created it after Fathom found it missing";
+            return Err(Error::found(ErrorKind::File, "create", layout.path.display().to_string(), reason)
+                .with_remedy("run the job again to have the file checked before it is overwritten"));
         }
         let failed = |operation| move |error: io::Error| Error::file(operation, &layout.path, &error);
         // Ranks lock the file for the layout through a descriptor that is open only until its end.
@@ -228,7 +228,7 @@ impl LayoutWriter<'_> {
         let file = file.map_or_else(|| permit.open(OpenMode::READ_WRITE), Ok).map_err(failed("open"))?;
         let is_own_turn = self.gate.begin_layout(&file);
         // The metadata of the open file, because its name may refer to another file by now.
-        let metadata = file.metadata().map_err(failed("look at"))?;
+        let metadata = file.metadata().map_err(failed("stat"))?;
         // A rank that fails removes the file that it has created.
         if !is_own_turn || metadata.nlink() == 0 {
             return Ok(Laid::Elsewhere);
@@ -298,7 +298,7 @@ fn check_cancelled(cancel: &AtomicBool, layout: &FileLayout) -> Result<(), Error
     if !cancel.load(Ordering::Relaxed) {
         return Ok(());
     }
-    let reason = "it was cancelled; what was not finished is as it was before";
+    let reason = "cancelled; unfinished files were left unchanged";
     Err(Error::found(ErrorKind::Cancelled, "lay out", layout.path.display().to_string(), reason))
 }
 

@@ -129,7 +129,7 @@ impl File {
             return Ok(());
         }
         let reason = format!(
-            "direct operations need multiples of the logical block size of {} bytes, and {block_bytes} is not",
+            "direct I/O requires multiples of the logical block size of {} bytes, and {block_bytes} is not one",
             self.unit_bytes
         );
         let remedy = format!("use bs={} or a multiple of it, or remove direct=1", self.unit_bytes);
@@ -339,7 +339,7 @@ fn closed(path: &Path, bytes: u64, access: Access, permit: Option<&Permit>) -> F
 
 fn open_checked(path: &Path, access: Access, permit: Option<&Permit>) -> Result<File, Error> {
     let file = open_raw(path, access, permit).map_err(|error| refused(path, access, &error))?;
-    let metadata = file.metadata().map_err(|error| Error::file("look at", path, &error))?;
+    let metadata = file.metadata().map_err(|error| Error::file("stat", path, &error))?;
     let kind = kind_of(&metadata, path)?;
     let bytes = match kind {
         FileKind::Regular => metadata.len(),
@@ -383,9 +383,9 @@ fn refused(path: &Path, access: Access, error: &io::Error) -> Error {
     let place = path.display().to_string();
     match error.raw_os_error() {
         Some(libc::EINVAL) if access.direct => Error::system(ErrorKind::Direct, "open", place, error)
-            .with_remedy("this filesystem has no O_DIRECT: remove direct=1 or use another directory"),
+            .with_remedy("this filesystem does not support O_DIRECT: remove direct=1 or use another directory"),
         Some(libc::EMFILE) => Error::file("open", path, error)
-            .with_remedy("raise the limit of open files (ulimit -n), or set openfiles to fewer than nrfiles"),
+            .with_remedy("raise the open-file limit (ulimit -n), or set openfiles below nrfiles"),
         _ => Error::file("open", path, error),
     }
 }

@@ -43,7 +43,7 @@ pub fn resident_bytes(file: &File) -> Result<u64, Error> {
     }
     cached_pages(file.fd(), 0, file.bytes())
         .map(|pages| (pages * page_bytes()).min(file.bytes().next_multiple_of(page_bytes())))
-        .map_err(|error| Error::file("see the page cache of", file.path(), &error))
+        .map_err(|error| Error::file("query the page cache of", file.path(), &error))
 }
 
 /// Counts the cached pages of a range, whose start must be a multiple of the page size.

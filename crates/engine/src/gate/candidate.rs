@@ -69,11 +69,11 @@ impl WriteCandidate<'_> {
         }
         objections.extend(users.unknown.into_iter().map(Objection::Unknown));
         objections.extend(locks::lock(&file, self.gate.permissions.sharing));
-        let bytes = file_facts::device_bytes(&file).map_err(self.failed("find the size of"))?;
+        let bytes = file_facts::device_bytes(&file).map_err(self.failed("get the size of"))?;
         // fio's rule ignores existing content.
         let mut own = false;
         if !self.gate.permissions.any_content && !is_shared {
-            let found = probe::examine(&mut &file, bytes).map_err(self.failed("look for data on"))?;
+            let found = probe::examine(&mut &file, bytes).map_err(self.failed("check for data on"))?;
             let content_objections = self.gate.content_objections(&found);
             own = content_objections.is_empty();
             objections.extend(content_objections);
@@ -150,7 +150,7 @@ impl WriteCandidate<'_> {
         };
         objections.extend(locks::lock(&file, self.gate.permissions.sharing));
         // Looks for data first: another rank writes only after it has been admitted.
-        let is_empty = is_empty(&file).map_err(self.failed("look for data in"))?;
+        let is_empty = is_empty(&file).map_err(self.failed("check for data in"))?;
         // Its content is what the run leaves there.
         let is_shared = self.other_rank(&file) == OtherRank::Admitted;
         // Reading the marks of many files takes time.
@@ -179,7 +179,7 @@ impl WriteCandidate<'_> {
     }
 
     fn file_content_objection(&self, file: &File, creator: FileCreator) -> Result<Option<Objection>, Denied> {
-        let failed = self.failed("look for data in");
+        let failed = self.failed("check for data in");
         let bytes = file.metadata().map_err(&failed)?.len();
         let found = probe::examine(&mut &*file, bytes).map_err(&failed)?;
         let signature = found.signatures.first().map(|signature| signature.name);
@@ -195,7 +195,7 @@ impl WriteCandidate<'_> {
     pub(super) fn character(&self, number: probe::Number) -> Result<HeldFile, Denied> {
         // Bytes that are written to it are SCSI commands.
         if probe::is_scsi_generic(number) {
-            let reason = "it is a character device of SCSI, which takes commands (ioengine=sg)";
+            let reason = "it is a SCSI character device, which needs ioengine=sg";
             return Err(self.refused(vec![Objection::NotScsi(reason.to_owned())]));
         }
         let harmless = output::discards_everything(number);

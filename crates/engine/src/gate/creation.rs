@@ -155,7 +155,7 @@ fn made(path: &Path, created: io::Result<File>) -> Result<Option<File>, Error> {
     match created {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
-        Err(error) => Err(Error::file("make", path, &error)),
+        Err(error) => Err(Error::file("create", path, &error)),
     }
 }
 

@@ -138,7 +138,7 @@ fn lock_and_check(file: &File, own: &[i64], checked: &[(i64, i64)]) -> Option<Ob
         Ok(false) => return None,
         Ok(true) => Objection::Locked,
         Err(error) if has_no_locks(&error) => return None,
-        Err(error) => Objection::Unknown(format!("whether another program has locked it cannot be found out: {error}")),
+        Err(error) => Objection::Unknown(format!("cannot check for locks of other programs: {error}")),
     };
     release(file);
     Some(objection)
@@ -290,7 +290,7 @@ mod tests {
             [lock(&unasked, Sharing::Exclusive), lock(&unasked, Sharing::Writers), lock_for_reading(&unasked)]
         {
             assert!(
-                matches!(&objection, Some(Objection::Unknown(reason)) if reason.contains("locked")),
+                matches!(&objection, Some(Objection::Unknown(reason)) if reason.contains("locks")),
                 "{objection:?}"
             );
         }

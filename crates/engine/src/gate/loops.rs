@@ -58,7 +58,7 @@ const SECTOR_BYTES: u64 = 512;
 pub(super) fn loops(root: &Path) -> Result<Vec<Loop>, Problem> {
     let names = std::fs::read_dir(root.join("sys/block"));
     let names = names.map_err(|error| {
-        Problem::error(ProblemCode::Host, format!("the list of block devices (/sys/block) cannot be read: {error}"))
+        Problem::error(ProblemCode::Host, format!("cannot list block devices (/sys/block): {error}"))
     })?;
     let names = names.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     Ok(names.filter(|name| name.starts_with("loop")).filter_map(|name| read_loop(root, name)).collect())

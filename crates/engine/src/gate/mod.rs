@@ -167,7 +167,7 @@ impl WriteGate {
 
     /// Looks up a name, and forgets what it referred to if that is nothing by now.
     fn look_up(&self, path: &Path) -> Result<Lookup, Error> {
-        let found = self.directory.look_up(path).map_err(|error| Error::file("look at", path, &error))?;
+        let found = self.directory.look_up(path).map_err(|error| Error::file("stat", path, &error))?;
         if matches!(found, Lookup::Free | Lookup::Missing) {
             self.state().admitted.forget_name(path);
         }
@@ -226,7 +226,7 @@ impl WriteGate {
         if let Some(file) = creation::make_with_parents(path, &place)? {
             return Ok(self.add_new(path, file)?);
         }
-        let made_by_another = || Error::file("make", path, &io::Error::from_raw_os_error(libc::EEXIST));
+        let made_by_another = || Error::file("create", path, &io::Error::from_raw_os_error(libc::EEXIST));
         Ok((self.admit_next(path, users)?.ok_or_else(made_by_another)?, None))
     }
 
@@ -239,7 +239,7 @@ impl WriteGate {
 
     /// Adds a file that was just created.
     fn add_new(&self, path: &Path, file: File) -> Result<(Permit, Option<File>), Error> {
-        let failed = |error: io::Error| Error::file("look at", path, &error);
+        let failed = |error: io::Error| Error::file("stat", path, &error);
         let metadata = file.metadata().map_err(failed)?;
         let identity = FileIdentity::of(&metadata);
         note_input(&metadata);

@@ -30,8 +30,8 @@ impl WriteGate {
     /// missing or unknown.
     pub fn admit_namespace(&self, path: &Path) -> Result<Permit, Denied> {
         let failed = |operation| move |error: std::io::Error| Denied::from(Error::file(operation, path, &error));
-        let path_fd = open::lookup(path).map_err(failed("look at"))?;
-        let identity = FileIdentity::of(&path_fd.metadata().map_err(failed("look at"))?);
+        let path_fd = open::lookup(path).map_err(failed("stat"))?;
+        let identity = FileIdentity::of(&path_fd.metadata().map_err(failed("stat"))?);
         let FileIdentity::Character(number) = identity else { return Err(namespace::not_a_namespace(path).into()) };
         let users = &mut *self.admission();
         let known = self.state().commanded.get(&identity).cloned();
@@ -66,7 +66,7 @@ impl WriteGate {
         drop_cache(&node);
         match self.admit_next(&node, users) {
             Ok(Some(_)) => {}
-            Ok(None) => return Ok(vec![Objection::Unknown(format!("{} has gone", node.display()))]),
+            Ok(None) => return Ok(vec![Objection::Unknown(format!("{} no longer exists", node.display()))]),
             Err(Denied::Refused(mut refusal)) => {
                 refusal.path = path.to_owned();
                 return Err(Denied::Refused(refusal));
@@ -77,7 +77,7 @@ impl WriteGate {
         Ok(match shown {
             Some(shown) if shown >= held => Vec::new(),
             shown => vec![Objection::Unknown(format!(
-                "its block device {} shows {} of its {held} bytes of data, so what it holds is unknown",
+                "its block device {} exposes {} of its {held} bytes, so its content is unknown",
                 node.display(),
                 shown.unwrap_or(0)
             ))],
@@ -93,9 +93,9 @@ impl WriteGate {
 
 /// Returns the path and the number of the block device of a namespace, or why it is unknown.
 fn block_device((major, minor): Number, namespace: &Namespace) -> Result<(PathBuf, Number), Problem> {
-    let unknown = |what: String| Problem::error(ProblemCode::Host, format!("{what}, so its users are unknown"));
+    let unknown = |what: String| Problem::error(ProblemCode::Host, format!("{what}, so it may be in use"));
     let node = probe::namespace(Path::new(ROOT), (major, minor))
-        .ok_or_else(|| unknown(format!("/sys/dev/char/{major}:{minor} does not say which block device it has")))?;
+        .ok_or_else(|| unknown(format!("/sys/dev/char/{major}:{minor} does not name its block device")))?;
     let NamespaceNode { name, block_name, block, nsid } = node;
     let Some(block) = block else {
         return Err(unknown(format!("the kernel has no block device {block_name} for {name}")));
@@ -107,7 +107,7 @@ fn block_device((major, minor): Number, namespace: &Namespace) -> Result<(PathBu
     if FileIdentity::at(&path) != Some(FileIdentity::Block(block)) {
         let (shown, (major, minor)) = (path.display(), block);
         let what = format!(
-            "{shown} is not its block device, which is {major}:{minor}, so nothing can claim it (mknod makes the node)"
+            "{shown} is not its block device {major}:{minor}, so it cannot be claimed (create the node with mknod)"
         );
         return Err(Problem::error(ProblemCode::Host, what));
     }

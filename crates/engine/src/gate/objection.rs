@@ -105,23 +105,23 @@ impl fmt::Display for Objection {
                 kind.map_or(Ok(()), |kind| write!(f, " ({kind})"))?;
                 f.write_str(match origin {
                     DataOrigin::Other => " that Fathom did not write",
-                    DataOrigin::Changed => " that another program has changed since Fathom made the file",
+                    DataOrigin::Changed => " that another program has changed since Fathom created the file",
                     DataOrigin::Unfinished => {
-                        " of a run of Fathom that was killed, and another program may have changed it since"
+                        " of a Fathom run that was killed, and another program may have changed it since"
                     }
                 })
             }
             Self::Exclusive => f.write_str("another program has it open exclusively (O_EXCL)"),
-            Self::Locked => f.write_str("another program, or another part of this run, holds a lock on it"),
+            Self::Locked => f.write_str("another program or another part of this run has locked it"),
             Self::Unknown(reason) | Self::NotScsi(reason) => f.write_str(reason),
             Self::Kind(kind) => write!(f, "it is {kind}"),
-            Self::Objects => f.write_str("whether the store has objects of these names is not examined"),
+            Self::Objects => f.write_str("Fathom does not check whether objects of these names exist"),
             Self::Character => f.write_str("it is a character device"),
-            Self::Device => f.write_str("it is a block device, and results go into files"),
-            Self::Kernel(filesystem) => write!(f, "it is a file of the kernel's {filesystem}"),
-            Self::Input => f.write_str("this command reads or measures it, and results would replace it"),
+            Self::Device => f.write_str("it is a block device, but results must go to a file"),
+            Self::Kernel(filesystem) => write!(f, "it is on the kernel's {filesystem}"),
+            Self::Input => f.write_str("this command reads or measures it, so results would overwrite it"),
             Self::Output { owner } => write!(f, "{owner} writes to it"),
-            Self::DeviceDirectory => f.write_str("there is no such device, and files are not made among device nodes"),
+            Self::DeviceDirectory => f.write_str("no such device, and Fathom creates no files among device nodes"),
         }
     }
 }
@@ -129,11 +129,11 @@ impl fmt::Display for Objection {
 fn occupant_text(occupant: &Occupant) -> String {
     match occupant {
         Occupant::Data(signature) => format!("it holds data: {signature}"),
-        Occupant::Partition(name) => format!("it has the partition {name}"),
+        Occupant::Partition(name) => format!("it contains the partition {name}"),
         Occupant::Holder { device, holder } => format!("{device} is in use by {holder}"),
         Occupant::Mount { device, at } => format!("{device} is mounted at {}", at.display()),
         Occupant::Swap { device } => format!("{device} is in use as swap"),
-        Occupant::LoopBacking { device } => format!("it is behind the loop device {device}"),
+        Occupant::LoopBacking { device } => format!("it backs the loop device {device}"),
     }
 }
 
@@ -195,31 +195,31 @@ impl From<WriteRefusal> for Problem {
         let path = refusal.path.display();
         let problem = |what: String| Self::error(ProblemCode::Overwrite, what);
         if refusal.objections == [Objection::DeviceDirectory] {
-            return problem(format!("there is no device {path}")).help("look for its name with lsblk");
+            return problem(format!("no such device: {path}")).help("list devices with lsblk");
         }
         if let (true, [Objection::Output { owner }]) = (refusal.is_output, refusal.objections.as_slice()) {
-            return problem(format!("it is the file that {owner} writes")).help("give each output a file of its own");
+            return problem(format!("{owner} also writes to this file")).help("use a separate file for each output");
         }
         let reasons: Vec<String> = refusal.objections.iter().map(Objection::to_string).collect();
         let reasons = reasons.join(", ");
         if refusal.is_read {
-            return problem(format!("{path} cannot be read while it changes: {reasons}"))
-                .help("end the program that uses it, or name another file");
+            return problem(format!("cannot read {path} while it may change: {reasons}"))
+                .help("stop the program that uses it, or use another file");
         }
         if refusal.is_name {
-            return problem(format!("{path} can be neither created nor deleted: {reasons}")).help("name another path");
+            return problem(format!("cannot create or delete {path}: {reasons}")).help("use another path");
         }
         let help = match refusal.permission() {
             Permission::Overwrite | Permission::Destroy if refusal.by_fio => {
-                "end what uses it, or set allow_mounted_write=1 if it may be destroyed".to_owned()
+                "stop the programs that use it, or set allow_mounted_write=1 if its data may be destroyed".to_owned()
             }
             Permission::Overwrite => {
-                format!("to overwrite it, add --allow-overwrite={path}; otherwise name another file")
+                format!("to overwrite it, add --allow-overwrite={path}; otherwise use another file")
             }
             Permission::Destroy => {
-                format!("to destroy it, add --allow-destroy={path}; otherwise choose another device or file")
+                format!("to destroy its data, add --allow-destroy={path}; otherwise use another device or file")
             }
-            Permission::Never => "choose another file".to_owned(),
+            Permission::Never => "use another file".to_owned(),
         };
         problem(format!("{path} would be overwritten: {reasons}")).help(help)
     }

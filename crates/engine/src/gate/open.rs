@@ -74,7 +74,7 @@ fn same(file: &File, identity: FileIdentity) -> io::Result<()> {
     if FileIdentity::of(&file.metadata()?) == identity {
         return Ok(());
     }
-    Err(io::Error::new(io::ErrorKind::NotFound, "the path names another file than when it was checked"))
+    Err(io::Error::new(io::ErrorKind::NotFound, "the path refers to a different file than when it was checked"))
 }
 
 /// Opens the file of `seen` again, through this process's directory of descriptors.

@@ -87,9 +87,9 @@ fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, De
     }
     match identity {
         FileIdentity::Stream if metadata.file_type().is_socket() => {
-            let reason = "it is a socket, which cannot be opened by its name";
+            let reason = "it is a socket, which cannot be opened by path";
             let error = Error::found(ErrorKind::File, "open", path.display().to_string(), reason);
-            Err(error.with_remedy("name a file or a pipe (mkfifo)").into())
+            Err(error.with_remedy("use a file or a pipe (mkfifo)").into())
         }
         FileIdentity::Stream => Ok(open_pipe(path, seen, READER_TIMEOUT)?),
         FileIdentity::Character(_) => {
@@ -132,9 +132,9 @@ fn open_pipe(path: &Path, seen: &File, timeout: Duration) -> Result<File, Error>
                 std::thread::sleep(PAUSE);
             }
             Err(error) if error.raw_os_error() == Some(libc::ENXIO) => {
-                let reason = format!("no program has opened this pipe for reading within {} s", timeout.as_secs());
+                let reason = format!("no program opened this pipe for reading within {} s", timeout.as_secs());
                 return Err(Error::found(ErrorKind::File, "open", path.display().to_string(), reason)
-                    .with_remedy("start its reader first, or name a file"));
+                    .with_remedy("start the reader first, or use a file"));
             }
             opened => break opened.map_err(failed)?,
         }
@@ -175,7 +175,7 @@ mod tests {
     fn results_in_a_pipe_without_a_reader_were_lost() {
         let path = pipe("unread");
         let error = open_pipe(&path, &open::lookup(&path).unwrap(), Duration::from_millis(30)).unwrap_err().to_string();
-        assert!(error.contains("no program has opened") && error.contains("start its reader first"), "{error}");
+        assert!(error.contains("no program opened") && error.contains("start the reader first"), "{error}");
         std::fs::remove_file(path).unwrap();
     }
 

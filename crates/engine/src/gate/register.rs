@@ -143,7 +143,7 @@ mod tests {
             for alias in [name, &link, &format!("same/{name}"), &format!("same/./same/{link}")] {
                 assert_eq!(
                     refusal(&place(alias), "--events other"),
-                    format!("it is the file that {owner} writes; give each output a file of its own")
+                    format!("{owner} also writes to this file; use a separate file for each output")
                 );
                 assert_eq!(owner_of_output(&place(alias)), Some(owner.clone()));
             }

@@ -27,9 +27,9 @@ impl WriteGate {
     pub fn check_creation(&self, path: &Path, directory: bool) -> Result<(), Denied> {
         match path.metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => creation::check_new(path).map(drop),
-            Err(error) => Err(Error::file("look at", path, &error).into()),
+            Err(error) => Err(Error::file("stat", path, &error).into()),
             Ok(metadata) if metadata.is_dir() == directory && (directory || metadata.is_file()) => Ok(()),
-            Ok(_) => Err(self.not_removable(path, if directory { "no directory" } else { "no regular file" })),
+            Ok(_) => Err(self.not_removable(path, if directory { "not a directory" } else { "not a regular file" })),
         }
     }
 
@@ -42,14 +42,14 @@ impl WriteGate {
     pub fn check_file_removal(&self, path: &Path) -> Result<(), Denied> {
         let metadata = match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return creation::check_new(path).map(drop),
-            Err(error) => return Err(Error::file("look at", path, &error).into()),
+            Err(error) => return Err(Error::file("stat", path, &error).into()),
             Ok(metadata) => metadata,
         };
         if metadata.is_symlink() && self.permissions.any_content {
             return Ok(());
         }
         if !metadata.is_file() {
-            let kind = if metadata.is_symlink() { "a symbolic link" } else { "no regular file" };
+            let kind = if metadata.is_symlink() { "a symbolic link" } else { "not a regular file" };
             return Err(self.not_removable(path, kind));
         }
         self.check(path)
@@ -60,11 +60,11 @@ impl WriteGate {
     /// # Errors
     /// Fails if it holds anything, or is no directory.
     pub fn check_directory_removal(&self, path: &Path) -> Result<(), Denied> {
-        let failed = |error: io::Error| Denied::from(Error::file("look at", path, &error));
+        let failed = |error: io::Error| Denied::from(Error::file("stat", path, &error));
         match path.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return creation::check_new(path).map(drop),
             Err(error) => return Err(failed(error)),
-            Ok(metadata) if !metadata.is_dir() => return Err(self.not_removable(path, "no directory")),
+            Ok(metadata) if !metadata.is_dir() => return Err(self.not_removable(path, "not a directory")),
             Ok(_) => {}
         }
         match path.read_dir().map_err(failed)?.next() {
@@ -115,7 +115,7 @@ impl WriteGate {
         match NodeIdentity::at(path) {
             Ok(identity) => Ok(Some(identity)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::file("look at", path, &error)),
+            Err(error) => Err(Error::file("stat", path, &error)),
         }
     }
 

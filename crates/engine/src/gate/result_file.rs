@@ -27,7 +27,8 @@ impl ResultFile {
         let file = create_output(path, Existing::Keep)?;
         if is_new {
             // The file was created only for the check; a run that ends without results leaves none.
-            std::fs::remove_file(open::end_of_links(path)).map_err(|error| crate::Error::file("make", path, &error))?;
+            std::fs::remove_file(open::end_of_links(path))
+                .map_err(|error| crate::Error::file("create", path, &error))?;
         }
         Ok(Self { path: path.to_owned(), existing: Some(file).filter(|_| !is_new) })
     }
@@ -63,7 +64,7 @@ impl ResultFile {
         let replaceable = existing.as_ref().is_none_or(|(_, metadata)| metadata.is_file() && metadata.nlink() == 1);
         if existing.is_none() && std::fs::symlink_metadata(&place).is_ok() {
             // It is not replaced unseen.
-            let reason = "it did not exist before, and this command or another program has made it since";
+            let reason = "it was created by this command or another program in the meantime";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
         }
         if replaceable && !open::is_descriptor(&self.path) {

@@ -22,14 +22,14 @@ impl WriteGate {
     /// As for [`WriteGate::admit`]. Fails for partitions, because commands address the whole disk, and for devices whose
     /// block device is unknown, such as tapes.
     pub fn admit_scsi(&self, path: &Path) -> Result<Permit, Denied> {
-        let failed = |error: std::io::Error| Denied::from(Error::file("look at", path, &error));
+        let failed = |error: std::io::Error| Denied::from(Error::file("stat", path, &error));
         let identity = FileIdentity::of(&std::fs::metadata(path).map_err(failed)?);
         let refused = |reason: String| Denied::Refused(WriteRefusal::new(path, vec![Objection::NotScsi(reason)]));
         let block = scsi_block_of(&identity).map_err(|problem| refused(problem.what))?;
         if identity == FileIdentity::Block(block) {
             return self.admit(path)?.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()));
         }
-        let unknown = || refused("the node of its block device in /dev cannot be found".to_owned());
+        let unknown = || refused("its block device has no node in /dev".to_owned());
         let name = probe::relations(Path::new(ROOT), block).ok_or_else(unknown)?.name;
         let node = Path::new("/dev").join(name);
         let permit = self.admit(&node)?.ok_or_else(unknown)?;
@@ -53,17 +53,17 @@ pub(super) fn permitted(path: &Path) -> Option<FileIdentity> {
 pub(crate) fn scsi_block_of(identity: &FileIdentity) -> Result<Number, Problem> {
     let root = Path::new(ROOT);
     let problem = |what: &str| Problem::error(ProblemCode::Device, what);
-    let no_block = "it is no disk: it has no block device, as tapes and enclosures, or /sys does not tell it";
+    let no_block = "it is not a disk, or /sys does not list its block device";
     let block = match *identity {
         FileIdentity::Block(number) => number,
         FileIdentity::Character(number) if probe::is_scsi_generic(number) => {
             probe::block_of_scsi_generic(root, number).ok_or_else(|| problem(no_block))?
         }
-        _ => return Err(problem("it is no SCSI device")),
+        _ => return Err(problem("it is not a SCSI device")),
     };
     match probe::scsi_type(root, block) {
         Some(kind) if DISKS.contains(&kind) => Ok(block),
-        Some(_) => Err(problem("it is no SCSI disk")),
-        None => Err(problem("it is no whole SCSI disk: the commands address the blocks of a whole disk")),
+        Some(_) => Err(problem("it is not a SCSI disk")),
+        None => Err(problem("it is not a whole SCSI disk: SCSI commands address whole disks, not partitions")),
     }
 }

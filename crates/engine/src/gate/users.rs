@@ -80,7 +80,8 @@ impl FileUsers {
             match one.backing {
                 Some(backing) if backing == identity => users.add([Occupant::LoopBacking { device: one.name.clone() }]),
                 _ if !one.is_certain && one.can_be_over(bytes) => users.unknown.push(format!(
-                    "the loop device {} has the size of this file, and what it is over cannot be found out",
+                    "the loop device {} may be backed by this file: it has the same size, and its backing file is \
+                     unknown",
                     one.name
                 )),
                 _ => {}
@@ -144,7 +145,7 @@ impl Users {
         let mut users = Self::default();
         let Some(device) = probe::relations(root, number) else {
             let (major, minor) = number;
-            users.unknown.push(format!("/sys/dev/block/{major}:{minor} cannot be read, so its users are unknown"));
+            users.unknown.push(format!("cannot read /sys/dev/block/{major}:{minor}, so it may be in use"));
             return users;
         };
         users.add(probe::users(root, number));
@@ -154,7 +155,7 @@ impl Users {
         for one in loops {
             match one.backing {
                 _ if stack.devices.contains(&one.number) => {}
-                None => users.unknown.push(format!("what the loop device {} is over cannot be found out", one.name)),
+                None => users.unknown.push(format!("the backing file of the loop device {} is unknown", one.name)),
                 Some(backing) if stack.contains(backing) => {
                     users.add([Occupant::LoopBacking { device: one.name.clone() }]);
                 }

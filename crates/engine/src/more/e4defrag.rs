@@ -45,7 +45,7 @@ impl Defragment {
     /// # Errors
     /// Fails if the files are not on one ext4 filesystem, the donor is one of them, or there is not enough space.
     pub(crate) fn new(mut files: Vec<File>, in_place: bool) -> Result<Self, Error> {
-        let no_donor = || Error::found(ErrorKind::Engine, "set up", "e4defrag", "there is no donor file");
+        let no_donor = || Error::found(ErrorKind::Engine, "set up", "e4defrag", "no donor file");
         let donor = files.pop().ok_or_else(no_donor)?;
         let block_bytes = check(&files, &donor)?;
         let bytes = files.iter().map(File::bytes).max().unwrap_or(0).next_multiple_of(block_bytes);
@@ -114,8 +114,7 @@ fn check(files: &[File], donor: &File) -> Result<u64, Error> {
         Error::found(ErrorKind::Engine, "exchange extents of", file.path().display().to_string(), reason)
             .with_remedy(remedy)
     };
-    let failed =
-        |file: &File, errno: rustix::io::Errno| Error::file("look at", file.path(), &std::io::Error::from(errno));
+    let failed = |file: &File, errno: rustix::io::Errno| Error::file("stat", file.path(), &std::io::Error::from(errno));
     // SAFETY: the descriptor is open as long as its file is not closed, and no file is closed before the first operation.
     let borrowed = |file: &File| unsafe { BorrowedFd::borrow_raw(file.fd()) };
     let of_donor = fstat(borrowed(donor)).map_err(|errno| failed(donor, errno))?;
@@ -126,11 +125,11 @@ fn check(files: &[File], donor: &File) -> Result<u64, Error> {
     for file in files.iter().filter(|file| !file.is_closed()) {
         let facts = fstat(borrowed(file)).map_err(|errno| failed(file, errno))?;
         if facts.st_dev != of_donor.st_dev {
-            let remedy = "name a donor in the same filesystem";
+            let remedy = "use a donor on the same filesystem";
             return Err(wrong(file, "its donor is on another filesystem", remedy));
         }
         if facts.st_ino == of_donor.st_ino {
-            return Err(wrong(file, "it is its own donor", "name another file as `donorname`"));
+            return Err(wrong(file, "the file is its own donor", "set `donorname` to another file"));
         }
     }
     Ok(u64::try_from(system.f_bsize).ok().filter(|bytes| *bytes > 0).unwrap_or(4096))

@@ -69,12 +69,12 @@ impl Program {
         let (Some(used), Some(status)) = (&self.used, running.end(Nanos::ZERO, self.clock)) else { return };
         if used.checks_exit && !status.success() {
             let reason = match status.code() {
-                Some(code) => format!("it ended with exit code {code}"),
-                None => format!("it ended by {status}"),
+                Some(code) => format!("it exited with code {code}"),
+                None => format!("it was terminated by {status}"),
             };
             let remedy = match &used.output {
-                Some(_) => "see what it wrote to its standard error, in the file NAME.stderr of the job",
-                None => "see what it wrote to standard error",
+                Some(_) => "see its standard error in the job's file NAME.stderr",
+                None => "see its standard error",
             };
             let path = self.options.path.as_str();
             self.fail(Error::found(ErrorKind::Engine, "complete", path, reason).with_remedy(remedy));
@@ -93,11 +93,11 @@ impl Program {
 
 fn cannot_run(path: &str, error: &io::Error) -> Error {
     let remedy = match error.raw_os_error() {
-        Some(libc::ENOENT) => "correct `program`: there is none of this name here, or its interpreter is missing",
-        Some(libc::EACCES) => "name an executable file (see ls -l and chmod +x)",
-        Some(libc::ENOEXEC) => "name a program of this host's architecture, or begin the script with #!/bin/sh",
-        Some(libc::EAGAIN | libc::ENOMEM) => "raise the limits of processes and memory (ulimit -u, -v)",
-        _ => "run it in a shell to see what it lacks",
+        Some(libc::ENOENT) => "correct `program`: it was not found, or its interpreter is missing",
+        Some(libc::EACCES) => "use an executable file (see ls -l and chmod +x)",
+        Some(libc::ENOEXEC) => "use a program for this host's architecture, or start the script with #!/bin/sh",
+        Some(libc::EAGAIN | libc::ENOMEM) => "raise the process and memory limits (ulimit -u, -v)",
+        _ => "run it in a shell to find the cause",
     };
     Error::system(ErrorKind::Engine, "run", path, error).with_remedy(remedy)
 }
@@ -257,8 +257,8 @@ mod tests {
     fn a_program_that_ends_or_cannot_run_ends_the_job() {
         for (path, arguments, expected) in [
             ("true", &[][..], ""),
-            ("/bin/sh", &["-c", "exit 3"], "cannot complete /bin/sh: it ended with exit code 3"),
-            ("/bin/sh", &["-c", "kill -9 $$"], "cannot complete /bin/sh: it ended by signal: 9"),
+            ("/bin/sh", &["-c", "exit 3"], "cannot complete /bin/sh: it exited with code 3"),
+            ("/bin/sh", &["-c", "kill -9 $$"], "cannot complete /bin/sh: it was terminated by signal: 9"),
             ("/nonexistent/program", &[], "cannot run /nonexistent/program: No such file"),
             ("/etc", &[], "cannot run /etc: Permission denied"),
         ] {

@@ -74,7 +74,7 @@ pub(super) struct NvmeStatus(i32);
 
 impl std::fmt::Display for NvmeStatus {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the device reports the status {:#x}", self.0)
+        write!(f, "the device returned status {:#x}", self.0)
     }
 }
 

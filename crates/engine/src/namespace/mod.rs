@@ -145,7 +145,7 @@ impl Namespace {
         let is_protected = identified[29] & 7 != 0;
         // A device without this answer has the first format only.
         let of_nvm = if is_protected { identify(fd, nsid, CNS_NAMESPACE_OF_NVM, 0).ok() } else { None };
-        let foreign = || io::Error::new(io::ErrorKind::InvalidData, "the device describes no block format");
+        let foreign = || io::Error::new(io::ErrorKind::InvalidData, "the device reports no block format");
         Self::parse(nsid, &identified, of_nvm.as_deref()).ok_or_else(foreign)
     }
 }
@@ -172,7 +172,7 @@ pub fn zones_of_namespace(path: &Path, device_protects: bool) -> Result<Option<Z
 
 /// Opens a character device for commands that change nothing.
 fn open_to_ask(path: &Path) -> Result<std::fs::File, Error> {
-    let metadata = std::fs::metadata(path).map_err(|error| Error::file("look at", path, &error))?;
+    let metadata = std::fs::metadata(path).map_err(|error| Error::file("stat", path, &error))?;
     if !metadata.file_type().is_char_device() {
         return Err(not_a_namespace(path));
     }
@@ -197,7 +197,7 @@ pub(crate) fn of_fd(fd: RawFd, path: &Path) -> Result<Namespace, Error> {
 pub(crate) fn not_a_namespace(path: &Path) -> Error {
     let reason = "it is not the character device of an NVMe namespace, which ioengine=io_uring_cmd needs";
     Error::found(ErrorKind::File, "use", path.display().to_string(), reason)
-        .with_remedy("name a device /dev/ngXnY, or write ioengine=io_uring for other files and devices")
+        .with_remedy("use a device /dev/ngXnY, or ioengine=io_uring for other files and devices")
 }
 
 fn identify(fd: RawFd, nsid: u32, structure: u32, command_set: u32) -> io::Result<Box<[u8; IDENTIFY_BYTES]>> {

@@ -36,18 +36,21 @@ fn misfit(
             String::new()
         };
         return Some((
-            format!("commands need multiples of its blocks of {unit} bytes{with}, and {} is not", used.block_unit),
+            format!(
+                "commands require multiples of its block size of {unit} bytes{with}, and {} is not one",
+                used.block_unit
+            ),
             format!("use bs={unit} or a multiple of it"),
         ));
     }
     if u64::from(bytes / unit) > MAX_BLOCKS {
         let most = u64::from(unit) * MAX_BLOCKS;
-        let reason = format!("a command has {MAX_BLOCKS} blocks at most, which are {most} bytes");
+        let reason = format!("a command transfers at most {MAX_BLOCKS} blocks ({most} bytes)");
         return Some((reason, "use a smaller bs".to_owned()));
     }
     let most = largest.filter(|most| bytes > *most)?;
     Some((
-        format!("its device takes {most} bytes in a command, and commands are not divided"),
+        format!("its device accepts at most {most} bytes per command, and commands are not split"),
         format!("use bs={most} or less, or ioengine=io_uring and its block device"),
     ))
 }
@@ -58,22 +61,22 @@ fn metadata_misfit(namespace: &Namespace, options: &NvmeOptions, used: &NvmeUse)
     let separate = u64::from(blocks) * u64::from(namespace.separate_bytes(options.pi_act));
     if separate > u64::from(options.metadata_bytes) {
         let reason = format!(
-            "each operation has {separate} bytes of metadata in a buffer of their own, and {} are given",
+            "each operation needs {separate} bytes of separate metadata, but the buffer has {}",
             options.metadata_bytes
         );
-        return Some((reason, format!("write md_per_io_size={separate}")));
+        return Some((reason, format!("set md_per_io_size={separate}")));
     }
     let protection = namespace.protection.filter(|_| !options.pi_act)?;
     if protection.guard == GuardFormat::Crc32c {
         return Some((
-            "its protection information has checksums of 32 bits, which Fathom does not generate".to_owned(),
-            "write pi_act=1, so that the device generates and checks them".to_owned(),
+            "Fathom cannot generate its 32-bit guard protection information".to_owned(),
+            "set pi_act=1, so that the device generates and checks it".to_owned(),
         ));
     }
     (used.verifies && namespace.extended).then(|| {
         (
-            "with pi_act=0 its blocks hold protection information, which is not what verification expects".to_owned(),
-            "write pi_act=1, or leave verify out".to_owned(),
+            "with pi_act=0 its blocks include protection information, which verification does not expect".to_owned(),
+            "set pi_act=1, or omit verify".to_owned(),
         )
     })
 }
@@ -119,8 +122,8 @@ mod tests {
         let by_device = protected(true, 0);
         let reason = |used: &NvmeUse, largest| misfit(&plain, &by_device, used, largest).map(|(reason, _)| reason);
         assert_eq!(reason(&sized(4096), Some(4096)), None);
-        assert!(reason(&sized(4000), None).is_some_and(|reason| reason.contains("blocks of 512 bytes, and 4000")));
-        assert!(reason(&sized(8192), Some(4096)).is_some_and(|reason| reason.contains("takes 4096 bytes")));
+        assert!(reason(&sized(4000), None).is_some_and(|reason| reason.contains("block size of 512 bytes, and 4000")));
+        assert!(reason(&sized(8192), Some(4096)).is_some_and(|reason| reason.contains("at most 4096 bytes")));
         assert_eq!(reason(&sized(32 << 20), None), None);
         assert!(reason(&sized((32 << 20) + 512), None).is_some_and(|reason| reason.contains("65536 blocks")));
         // Trims transfer nothing.
@@ -137,7 +140,7 @@ mod tests {
         let separate = namespace(8, false, GuardFormat::Crc16);
         assert_eq!(metadata_misfit(&separate, &protected(true, 0), &sized(4096)), None);
         let (_, remedy) = metadata_misfit(&separate, &protected(false, 0), &sized(4096)).unwrap();
-        assert_eq!(remedy, "write md_per_io_size=64");
+        assert_eq!(remedy, "set md_per_io_size=64");
         assert_eq!(metadata_misfit(&separate, &protected(false, 64), &sized(4096)), None);
         let wide = protected(false, 128);
         assert_eq!(metadata_misfit(&namespace(16, false, GuardFormat::Crc64), &wide, &sized(4096)), None);

@@ -54,9 +54,9 @@ impl NamespacePlacement {
             PlacementKind::Fdp => identifiers(fd, nsid).map_err(|error| unsupported(path, &error))?,
         };
         Self::of(options, scheme, known).map_err(|index| {
-            let reason = format!("there is no placement identifier with the index {index}");
+            let reason = format!("no placement identifier with index {index}");
             Error::found(ErrorKind::Engine, "place data on", path.display().to_string(), reason)
-                .with_remedy("write indexes that `nvme fdp status` lists, from 0 on")
+                .with_remedy("use the indexes that `nvme fdp status` lists, starting at 0")
         })
     }
 
@@ -101,14 +101,14 @@ impl NamespacePlacement {
 fn unsupported(path: &Path, error: &io::Error) -> Error {
     let reason = format!("its device does not report placement identifiers ({error})");
     Error::found(ErrorKind::Engine, "place data on", path.display().to_string(), reason)
-        .with_remedy("enable Flexible Data NamespacePlacement (`nvme fdp feature`), or leave out fdp and dataplacement")
+        .with_remedy("enable Flexible Data Placement (`nvme fdp feature`), or omit fdp and dataplacement")
 }
 
 /// Returns the placement identifiers of a namespace, by index.
 fn identifiers(fd: RawFd, nsid: u32) -> io::Result<Vec<u16>> {
     let mut answer = vec![0; STATUS_HEADER_BYTES + MAX_IDENTIFIERS * STATUS_ENTRY_BYTES];
     namespace::receive(fd, status_command(nsid, answer.len()), &mut answer)?;
-    parse_status(&answer).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it has none"))
+    parse_status(&answer).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "none reported"))
 }
 
 fn status_command(nsid: u32, bytes: usize) -> NvmeCommand {

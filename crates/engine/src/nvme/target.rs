@@ -77,7 +77,9 @@ impl Passthrough {
             .collect::<Result<_, _>>()?;
         let placements = placements(&files, &namespaces, nvme, used.scheme.as_deref())?;
         let mut ring = KernelRing::new(setup).map_err(|error| match error.errno {
-            Some(libc::EINVAL) => error.with_remedy("use Linux 5.19 or later, which has commands in rings"),
+            Some(libc::EINVAL) => {
+                error.with_remedy("use Linux 5.19 or later: older kernels do not support io_uring commands")
+            }
             _ => error,
         })?;
         let state = QueueState::new(setup, files)?;
@@ -299,7 +301,7 @@ fn zone_bytes(file: &File, namespace: &Namespace, options: &NvmeOptions) -> Resu
         return Ok(0);
     }
     let unit = namespace.block_bytes(options.pi_act);
-    let failed = |error| Error::file("find the zones of", file.path(), &error);
+    let failed = |error| Error::file("get the zone size of", file.path(), &error);
     let blocks = with_descriptor(file, |fd| namespace.zone_blocks(fd).map_err(failed))?;
     Ok(blocks.unwrap_or(0).saturating_mul(u64::from(unit)))
 }

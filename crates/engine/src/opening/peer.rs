@@ -53,5 +53,5 @@ impl NetworkPeer {
 /// Returns an address of a host, of this family. Numbers need no look-up.
 pub(crate) fn resolve(host: &str, port: u16, v6: bool) -> io::Result<SocketAddr> {
     let found = (host, port).to_socket_addrs()?.find(|address| address.is_ipv6() == v6);
-    found.ok_or_else(|| io::Error::new(io::ErrorKind::AddrNotAvailable, "it has no address of this family"))
+    found.ok_or_else(|| io::Error::new(io::ErrorKind::AddrNotAvailable, "the name has no address of this family"))
 }

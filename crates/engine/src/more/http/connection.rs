@@ -63,7 +63,7 @@ impl StoreConnection {
 
 fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
     let until = Instant::now() + CONNECT_TIMEOUT;
-    let mut last = io::Error::new(ErrorKind::NotFound, "the name of the host has no address");
+    let mut last = io::Error::new(ErrorKind::NotFound, "the host name does not resolve to an address");
     for address in (host, port).to_socket_addrs()? {
         let left = until.saturating_duration_since(Instant::now());
         if left.is_zero() {

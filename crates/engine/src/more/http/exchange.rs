@@ -79,11 +79,11 @@ impl StoreExchange {
         in_call: Arc<InCall>,
         clock: MonotonicClock,
     ) -> Result<Self, Error> {
-        let no_host = || Error::found(ErrorKind::Engine, "use", options.host.as_str(), "it is not a host");
+        let no_host = || Error::found(ErrorKind::Engine, "use", options.host.as_str(), "not a valid host name");
         let (host, port) = options.address().ok_or_else(no_host)?;
         let encoder = RequestEncoder::new(access).map_err(|error| {
             let failed = Error::found(ErrorKind::Engine, "use", "the object store", error.to_string());
-            failed.with_remedy("check the options http_*, and the environment variables that they name")
+            failed.with_remedy("check the http_* options and the environment variables they refer to")
         })?;
         Ok(Self {
             encoder,

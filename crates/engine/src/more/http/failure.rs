@@ -71,15 +71,15 @@ impl RequestFailure {
             Self::Cancelled => "the run ended".to_owned(),
             Self::Unreachable(error) | Self::Lost(error) => error.to_string(),
             Self::Tls(error) => error.to_string(),
-            Self::Silent => "the server does not answer".to_owned(),
+            Self::Silent => "the server did not respond".to_owned(),
             Self::Response(error) => error.to_string(),
             Self::Status { status, message, .. } if message.is_empty() => format!("status {status}"),
             Self::Status { status, message, .. } => format!("status {status} ({message})"),
             Self::Length { found: Some(found), expected } => {
-                format!("the server sent {found} bytes, and the block has {expected}")
+                format!("the server sent {found} bytes instead of the block's {expected}")
             }
             Self::Length { found: None, expected } => {
-                format!("the server sent more than the {expected} bytes of the block")
+                format!("the server sent more than the block's {expected} bytes")
             }
             Self::Whole => "the server sent the whole object instead of a range".to_owned(),
         }
@@ -94,19 +94,19 @@ impl RequestFailure {
             Self::Cancelled => "run it again",
             Self::Unreachable(_) => "start the server, or correct `http_host`",
             Self::Tls(rustls::Error::InvalidCertificate(_)) => {
-                "have the host trust the authority of the certificate, name the host as the certificate does, or write \
+                "install the certificate's authority on this host, use the host name in the certificate, or set \
                  `https=insecure`"
             }
-            Self::Tls(_) => "check that the server speaks TLS at this port, or write `https=off`",
+            Self::Tls(_) => "check that the server uses TLS on this port, or set `https=off`",
             Self::Lost(_) | Self::Response(ResponseError::Truncated) => {
-                "see the server's log, and check `https`: the server may expect TLS, or not"
+                "see the server log, and check whether `https` matches the server's use of TLS"
             }
-            Self::Silent => "see the server's log",
+            Self::Silent => "see the server log",
             Self::Response(ResponseError::NotHttp) => "check `http_host`, and `https`: the server may expect TLS",
-            Self::Response(_) => "see the server's log: it sends answers that cannot be read",
-            Self::Length { .. } if ranged => "write a `size` of at most that of the object",
+            Self::Response(_) => "see the server log: its response is malformed",
+            Self::Length { .. } if ranged => "set `size` to at most the object's size",
             Self::Length { .. } => "write the objects with the same `bs` first: each block is an object",
-            Self::Whole => "write `http_object_mode=block`: the server does not support ranges",
+            Self::Whole => "set `http_object_mode=block`: the server does not support ranges",
         };
         Problem::error(ProblemCode::Operation, access.redacted(&self.cause())).help(remedy)
     }
@@ -120,28 +120,30 @@ fn remedy_of_status(
     ranged: bool,
 ) -> &'static str {
     match (status, &access.protocol) {
-        (300..=399, StoreProtocol::S3(_)) => "write the `http_s3_region` of the bucket, and `http_host` of that region",
-        (300..=399, _) => "write the address to which the server redirects: check `http_host` and `https`",
-        (401, StoreProtocol::WebDav { .. }) if other_scheme => {
-            "have the server accept basic authentication: this engine has no other"
+        (300..=399, StoreProtocol::S3(_)) => {
+            "set `http_s3_region` to the bucket's region and `http_host` to that region's endpoint"
         }
-        (401 | 403, StoreProtocol::WebDav { .. }) => "check `http_user` and `http_pass`, and what this user may do",
+        (300..=399, _) => "use the address the server redirects to: check `http_host` and `https`",
+        (401, StoreProtocol::WebDav { .. }) if other_scheme => {
+            "enable basic authentication on the server: this engine supports no other scheme"
+        }
+        (401 | 403, StoreProtocol::WebDav { .. }) => "check `http_user`, `http_pass` and the user's permissions",
         (401 | 403, StoreProtocol::Swift { .. }) => "get a new `http_swift_auth_token`: it may have expired",
         (401 | 403, StoreProtocol::S3(_)) => {
-            "check `http_s3_keyid`, `http_s3_key`, `http_s3_region`, the permissions of the key, and the clock of this \
-             host, which signatures contain"
+            "check `http_s3_keyid`, `http_s3_key`, `http_s3_region`, the key's permissions and this host's clock \
+             (signatures include the time)"
         }
         (404 | 410, _) if method == ObjectMethod::Get && ranged => "write the object first",
         (404 | 410, _) if method == ObjectMethod::Get => {
             "write the objects first, with the same `filename`, `bs` and `size`: each block is an object"
         }
         (404 | 409, _) => "create the bucket, container or collection first",
-        (405 | 501, _) => "check `http_mode`, and that the server accepts this method there",
-        (413, _) => "write a smaller `bs`",
-        (416, _) => "write a `size` of at most that of the object",
-        (429 | 503, _) => "write a lower `rate_iops` or less `numjobs`: the server is overloaded",
+        (405 | 501, _) => "check `http_mode`, and that the server allows this method on the path",
+        (413, _) => "use a smaller `bs`",
+        (416, _) => "set `size` to at most the object's size",
+        (429 | 503, _) => "lower `rate_iops` or `numjobs`: the server is overloaded",
         (507, _) => "free space in the store",
-        (500.., _) => "see the server's log",
-        _ => "check `http_mode`, `filename` and the server's log",
+        (500.., _) => "see the server log",
+        _ => "check `http_mode`, `filename` and the server log",
     }
 }

@@ -39,7 +39,7 @@ impl Objects {
     /// Fails if credentials cannot stand in a request, or certificates cannot be read.
     pub(crate) fn new(setup: &Opening) -> Result<Self, Error> {
         let Some(worker) = &setup.objects else {
-            return Err(Error::found(ErrorKind::Engine, "set up", "the engine http", "it has no store"));
+            return Err(Error::found(ErrorKind::Engine, "set up", "engine http", "no store is open"));
         };
         let in_call = setup.in_call.clone().unwrap_or_default();
         let options = &setup.spec.objects;

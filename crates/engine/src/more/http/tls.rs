@@ -58,15 +58,15 @@ fn roots() -> Result<RootCertStore, Error> {
     let found = AUTHORITIES.iter().map(Path::new).find(|path| path.exists());
     let missing = |reason: String| {
         let error = Error::found(ErrorKind::Engine, "verify", "certificates", reason);
-        error.with_remedy("install the authorities (package ca-certificates), or write https=insecure")
+        error.with_remedy("install the certificate authorities (package ca-certificates), or set https=insecure")
     };
-    let path = found.ok_or_else(|| missing("this host has no list of authorities".to_owned()))?;
+    let path = found.ok_or_else(|| missing("this host has no list of certificate authorities".to_owned()))?;
     let text = std::fs::read(path).map_err(|error| missing(format!("{}: {error}", path.display())))?;
     let mut roots = RootCertStore::empty();
     // A list of a system may hold certificates that this library does not understand.
     roots.add_parsable_certificates(CertificateDer::pem_slice_iter(&text).flatten());
     if roots.is_empty() {
-        return Err(missing(format!("{} holds no certificate", path.display())));
+        return Err(missing(format!("{} contains no certificate", path.display())));
     }
     Ok(roots)
 }

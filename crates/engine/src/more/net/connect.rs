@@ -96,34 +96,30 @@ impl PeerWait<'_> {
 fn failed(network: &NetworkPeer, error: &io::Error, patience: Nanos) -> Error {
     let place = place(network);
     if error.kind() == io::ErrorKind::Interrupted {
-        return Error::found(ErrorKind::Cancelled, "wait for a peer at", place, "the run was ended");
+        return Error::found(ErrorKind::Cancelled, "wait for a peer at", place, "the run was stopped");
     }
     if network.waits && error.raw_os_error() == Some(libc::ETIMEDOUT) {
-        let reason = format!("none came in {patience}, before the end of the job's runtime");
+        let reason = format!("none connected within {patience}, the job's runtime");
         let failed = Error::found(ErrorKind::Engine, "wait for a peer at", place, reason);
-        let failed = failed
-            .with_remedy("start the job that sends or connects to it within this time, or write a longer `runtime`");
+        let failed =
+            failed.with_remedy("start the sending or connecting job within this time, or set a longer `runtime`");
         return Error { errno: Some(libc::ETIMEDOUT), ..failed };
     }
     let operation = if network.waits { "listen at" } else { "connect to" };
     let failed = Error::system(ErrorKind::Engine, operation, place, error);
     match error.raw_os_error() {
-        Some(libc::ECONNREFUSED | libc::ENOENT) => failed.with_remedy("start the job that listens first"),
-        Some(libc::EADDRINUSE | libc::EEXIST) => {
-            failed.with_remedy("write another `port`, or another path: it is in use")
-        }
+        Some(libc::ECONNREFUSED | libc::ENOENT) => failed.with_remedy("start the listening job first"),
+        Some(libc::EADDRINUSE | libc::EEXIST) => failed.with_remedy("use another `port` or path: this one is in use"),
         Some(libc::EACCES | libc::EPERM) => failed.with_remedy("use a port above 1023, or run as root"),
         Some(libc::EAFNOSUPPORT | libc::ENODEV | libc::ETIMEDOUT | libc::ECONNRESET | libc::EADDRNOTAVAIL)
             if network.options.protocol == NetworkProtocol::Vsock =>
         {
-            failed.with_remedy("start the job that listens first; for CID 1 load the module vsock_loopback (modprobe)")
+            failed.with_remedy("start the listening job first; CID 1 needs the module vsock_loopback (modprobe)")
         }
         Some(libc::ETIMEDOUT | libc::EAGAIN) => {
-            failed.with_remedy("see whether the job that listens runs and accepts, and whether a firewall blocks it")
+            failed.with_remedy("check that the listening job is running and that no firewall blocks it")
         }
-        Some(libc::EINVAL) if network.options.segment_bytes > 0 => {
-            failed.with_remedy("write an `mss` from 88 to 32767")
-        }
+        Some(libc::EINVAL) if network.options.segment_bytes > 0 => failed.with_remedy("set `mss` from 88 to 32767"),
         _ => failed.with_remedy("check `hostname`, `port` and `interface`"),
     }
 }
@@ -267,12 +263,12 @@ fn join(fd: RawFd, group: IpAddr, interface: Option<&str>) -> io::Result<()> {
 
 /// Returns the context ID of a machine.
 fn context_of(host: &str) -> io::Result<u32> {
-    host.parse().map_err(|_| io::Error::other(format!("{host} is no context ID (CID), which is a number")))
+    host.parse().map_err(|_| io::Error::other(format!("{host} is not a context ID (CID): a number is required")))
 }
 
 fn interface_v4(interface: Option<&str>) -> io::Result<Ipv4Addr> {
     interface.map_or(Ok(Ipv4Addr::UNSPECIFIED), |text| {
-        text.parse().map_err(|_| io::Error::other(format!("the interface {text} is no IPv4 address")))
+        text.parse().map_err(|_| io::Error::other(format!("the interface {text} is not an IPv4 address")))
     })
 }
 

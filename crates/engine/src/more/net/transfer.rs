@@ -46,7 +46,7 @@ impl Network {
     /// Fails if there is no connection, or the pipe of `netsplice` cannot be created.
     pub(crate) fn new(setup: &Opening) -> Result<Self, Error> {
         let Some(network) = &setup.network else {
-            return Err(Error::found(ErrorKind::Engine, "set up", "the engine net", "it has no connection"));
+            return Err(Error::found(ErrorKind::Engine, "set up", "engine net", "no connection is open"));
         };
         let (protocol, answers) = (network.options.protocol, network.options.pingpong);
         let is_stream = !protocol.is_of_datagrams();

@@ -49,7 +49,12 @@ impl ScsiDevice {
         let place = ScsiPlace::of(path)?;
         let failed = |error: std::io::Error| Error::file("open", path, &error);
         if FileIdentity::Block(place.block) != permit.identity() {
-            return Err(Error::found(ErrorKind::Gate, "open", path.display().to_string(), "it is another disk by now"));
+            return Err(Error::found(
+                ErrorKind::Gate,
+                "open",
+                path.display().to_string(),
+                "the path now refers to a different disk",
+            ));
         }
         let file = match place.is_generic {
             // What is open is compared with what was admitted.
@@ -66,7 +71,7 @@ impl ScsiDevice {
             Self { file: Arc::new(file), path, permit, is_generic, block_bytes: 0, blocks: 0, stream: None };
         (device.blocks, device.block_bytes) = device.capacity()?;
         if device.block_bytes == 0 || device.blocks == 0 {
-            return Err(device.error("use", "it has no medium").with_remedy("insert a medium, or name another disk"));
+            return Err(device.error("use", "no medium present").with_remedy("insert a medium, or use another disk"));
         }
         device.drop_cache();
         Ok(device)
@@ -93,7 +98,8 @@ impl ScsiDevice {
             return Ok(());
         }
         let bytes = self.block_bytes;
-        let reason = format!("SCSI commands need multiples of the block size of {bytes} bytes, and {unit} is not");
+        let reason =
+            format!("SCSI commands require multiples of the block size of {bytes} bytes, and {unit} is not one");
         Err(self.error("use", reason).with_remedy(format!("use bs={bytes} or a multiple of it")))
     }
 
@@ -107,7 +113,7 @@ impl ScsiDevice {
             return Ok(());
         }
         let answer = self.ask(Cdb::stream_control(None), STREAM_BYTES).map_err(|error| {
-            error.with_remedy("use a device with streams, or write stream_id=N with a stream that is open")
+            error.with_remedy("use a device that supports streams, or set stream_id=N to an open stream")
         })?;
         self.stream = Some((u16::from_be_bytes([answer[4], answer[5]]), true));
         Ok(())
@@ -156,7 +162,7 @@ impl ScsiDevice {
                 Err(errno) => {
                     let error = system_error(errno);
                     let failed = Error::file("send a SCSI command to", &self.path, &error);
-                    return Err(failed.with_remedy("run as root, and name a SCSI disk or its generic device"));
+                    return Err(failed.with_remedy("run as root, and specify a SCSI disk or its generic device"));
                 }
             }
             std::thread::sleep(std::time::Duration::from_millis(20));
@@ -205,7 +211,7 @@ struct ScsiPlace {
 
 impl ScsiPlace {
     fn of(path: &Path) -> Result<Self, Error> {
-        let metadata = std::fs::metadata(path).map_err(|error| Error::file("look at", path, &error))?;
+        let metadata = std::fs::metadata(path).map_err(|error| Error::file("stat", path, &error))?;
         let block = scsi_block_of(&FileIdentity::of(&metadata)).map_err(|problem| unusable(path, &problem.what))?;
         let is_generic = matches!(FileIdentity::of(&metadata), FileIdentity::Character(_));
         Ok(Self { block, is_generic })
@@ -220,12 +226,12 @@ impl ScsiPlace {
         let identity = FileIdentity::of(&file.metadata().map_err(failed)?);
         match scsi_block_of(&identity) {
             Ok(block) if block == self.block => Ok(file),
-            _ => Err(unusable(path, "it is another device by now")),
+            _ => Err(unusable(path, "the path now refers to a different device")),
         }
     }
 }
 
 fn unusable(path: &Path, reason: &str) -> Error {
     Error::found(ErrorKind::Engine, "use", path.display().to_string(), reason)
-        .with_remedy("name a whole SCSI disk (/dev/sdX) or its generic device (/dev/sgN, see `lsscsi -g`)")
+        .with_remedy("specify a whole SCSI disk (/dev/sdX) or its generic device (/dev/sgN, see `lsscsi -g`)")
 }

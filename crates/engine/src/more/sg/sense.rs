@@ -87,19 +87,19 @@ fn meaning(code: (u8, u8)) -> Option<&'static str> {
     Some(match code {
         (0x04, _) => "the unit is not ready",
         (0x0c, _) => "the device failed to write",
-        (0x10, _) => "the protection information is wrong",
-        (0x11, _) => "the medium cannot be read",
-        (0x1d, 0x00) => "the data on the device differ",
-        (0x20, 0x00) => "the device does not know the command",
-        (0x21, 0x00) => "the address is beyond the end",
+        (0x10, _) => "protection information mismatch",
+        (0x11, _) => "unrecovered read error",
+        (0x1d, 0x00) => "the data on the device does not match",
+        (0x20, 0x00) => "the device does not support the command",
+        (0x21, 0x00) => "the address is beyond the end of the device",
         (0x21, _) => "the write is not at the write pointer of its zone",
         (0x24, 0x00) => "the device does not support a field of the command",
-        (0x25, 0x00) => "there is no such unit",
+        (0x25, 0x00) => "no such logical unit",
         (0x26, _) => "the device does not support a parameter of the command",
         (0x27, _) => "the device is write-protected",
         (0x29, _) => "the device was reset",
-        (0x2a, _) => "the parameters of the device have changed",
-        (0x3a, _) => "there is no medium",
+        (0x2a, _) => "the device's parameters have changed",
+        (0x3a, _) => "no medium present",
         (0x3f, _) => "the device has changed",
         (0x44, _) => "the target has failed",
         (0x47, _) => "the transport has failed",
@@ -116,14 +116,17 @@ mod tests {
         let mut fixed = [0; 18];
         (fixed[0], fixed[2], fixed[6], fixed[7], fixed[12]) = (0xf0, 3, 9, 10, 0x11);
         let text = Sense::decode(&fixed).unwrap().to_string();
-        assert_eq!(text, "medium error, the medium cannot be read (sense 3h, 11h/00h) at block 9");
+        assert_eq!(text, "medium error, unrecovered read error (sense 3h, 11h/00h) at block 9");
         let mut with_descriptor = [0; 20];
         (with_descriptor[0], with_descriptor[1], with_descriptor[2], with_descriptor[7]) = (0x72, 0xe, 0x1d, 12);
         (with_descriptor[9], with_descriptor[10], with_descriptor[18]) = (10, 0x80, 1);
         let text = Sense::decode(&with_descriptor).unwrap().to_string();
-        assert_eq!(text, "miscompare, the data on the device differ (sense Eh, 1Dh/00h) at block 256");
+        assert_eq!(text, "miscompare, the data on the device does not match (sense Eh, 1Dh/00h) at block 256");
         let not_valid = Sense::decode(&[0x70, 0, 5, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0x20]).unwrap();
-        assert_eq!(not_valid.to_string(), "illegal request, the device does not know the command (sense 5h, 20h/00h)");
+        assert_eq!(
+            not_valid.to_string(),
+            "illegal request, the device does not support the command (sense 5h, 20h/00h)"
+        );
     }
 
     /// A device may send anything.

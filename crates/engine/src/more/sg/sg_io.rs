@@ -108,7 +108,7 @@ impl ScsiHeader {
             Some(sense) => sense.to_string(),
             None if self.status == RESERVED => "reservation conflict: another host has reserved the device".to_owned(),
             None => format!(
-                "the command was not carried out (status {:02X}h, host {:02X}h, driver {:02X}h)",
+                "the command was not executed (status {:02X}h, host {:02X}h, driver {:02X}h)",
                 self.status, self.host_status, self.driver_status
             ),
         };

@@ -45,7 +45,7 @@ impl Scsi {
     /// Fails if memory for the buffers cannot be allocated.
     pub(crate) fn target(setup: &Opening) -> Result<QueueTarget<Self>, Error> {
         if setup.disks.is_empty() {
-            return Err(Error::found(ErrorKind::Engine, "set up", "sg", "there are no disks"));
+            return Err(Error::found(ErrorKind::Engine, "set up", "sg", "no disks are open"));
         }
         let depth = setup.depth as usize;
         let queue =
