@@ -85,7 +85,7 @@ impl AssertionLine {
         let message = "a percentage needs a baseline";
         Problem::error(ProblemCode::NoBaseline, message)
             .at(self.place.clone())
-            .help("say what it is of: --baseline RUN")
+            .help("set the baseline with --baseline RUN")
     }
 }
 
@@ -103,17 +103,17 @@ fn read(path: &Path) -> Result<String, Problem> {
     input::read_text(path, input::SMALL).map_err(|error| {
         let word = path.display().to_string();
         let place = Place::in_option("--assert-file", &word, 0..word.len());
-        let remedy = "give a text with one expectation on each line: read.iops>=150k";
+        let remedy = "use a text file with one expectation per line: read.iops>=150k";
         Problem::error(ProblemCode::UnreadableInput, error.to_string()).at(place).help(remedy)
     })
 }
 
 fn no_assertion(files: &[PathBuf]) -> Problem {
     let message = match files.first() {
-        Some(path) => format!("there is no expectation in {}", path.display()),
-        None => "no expectation is given".to_owned(),
+        Some(path) => format!("{} contains no expectations", path.display()),
+        None => "no expectations specified".to_owned(),
     };
-    Problem::error(ProblemCode::Expectation, message).help("say what should hold: --assert 'read.iops>=150k'")
+    Problem::error(ProblemCode::Expectation, message).help("add one, for example --assert 'read.iops>=150k'")
 }
 
 #[cfg(test)]

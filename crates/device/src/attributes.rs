@@ -17,8 +17,8 @@ pub(crate) fn check(job: &Job) -> Result<(), Problem> {
     let last = engine::last_processor();
     if let Some(cpu) = job.grouping.cpus_allowed.iter().flatten().find(|&&cpu| cpu > last) {
         return Err(job
-            .unfit("cpus_allowed", format_args!("there is no processor {cpu} on this host"))
-            .help(format!("name processors from 0 to {last}")));
+            .unfit("cpus_allowed", format_args!("this host has no CPU {cpu}"))
+            .help(format!("use CPUs 0 to {last}")));
     }
     control_groups::check(&job.host.control_group).map_err(|problem| job.unfit_because("cgroup", problem))?;
     let memory_nodes = match &job.host.numa_memory {
@@ -36,14 +36,14 @@ pub(crate) fn check(job: &Job) -> Result<(), Problem> {
 /// Returns NUMA nodes with their processors.
 fn nodes_of(nodes: &NumaNodes) -> Result<Vec<(u32, Vec<u32>)>, Problem> {
     let all = probe::nodes(Path::new("/")).map_err(|unread| {
-        let what = format!("the NUMA nodes of this host are unknown: {} cannot be read", unread.path);
+        let what = format!("cannot read the NUMA nodes of this host from {}", unread.path);
         Problem::error(ProblemCode::Host, what)
     })?;
     let NumaNodes::Only(asked) = nodes else { return Ok(all) };
     if let Some(node) = asked.iter().find(|node| !all.iter().any(|(number, _)| number == *node)) {
         let known: Vec<_> = all.iter().map(|(number, _)| number.to_string()).collect();
-        return Err(Problem::error(ProblemCode::Host, format!("there is no NUMA node {node} on this host"))
-            .help(format!("the nodes are {}", known.join(","))));
+        return Err(Problem::error(ProblemCode::Host, format!("this host has no NUMA node {node}"))
+            .help(format!("use one of {}", known.join(","))));
     }
     Ok(all.into_iter().filter(|(number, _)| asked.contains(number)).collect())
 }
@@ -75,8 +75,8 @@ pub(crate) fn set_user(job: &Job) -> Result<(), WorkerError> {
 fn pin(worker_plan: &WorkerPlan, job: &Job) -> Result<(), WorkerError> {
     let mut allowed = job.grouping.cpus_allowed.clone();
     if allowed.as_ref().is_some_and(Vec::is_empty) {
-        return Err(Problem::error(ProblemCode::Host, "cpus_allowed names no processor")
-            .help("write, for example, cpus_allowed=0-3,5")
+        return Err(Problem::error(ProblemCode::Host, "cpus_allowed is empty")
+            .help("list CPUs, for example cpus_allowed=0-3,5")
             .into());
     }
     if let Some(nodes) = &job.host.numa_cpu_nodes {
@@ -87,10 +87,8 @@ fn pin(worker_plan: &WorkerPlan, job: &Job) -> Result<(), WorkerError> {
             None => nodes.iter().flat_map(|(_, cpus)| cpus.iter().copied()).collect(),
         };
         if cpus.is_empty() {
-            let text = "the nodes of numa_cpu_nodes have none of the processors that the job may use";
-            return Err(Problem::error(ProblemCode::Host, text)
-                .help("leave cpus_allowed out, or name other nodes")
-                .into());
+            let text = "none of the allowed CPUs is on the nodes in numa_cpu_nodes";
+            return Err(Problem::error(ProblemCode::Host, text).help("omit cpus_allowed, or use other nodes").into());
         }
         allowed = Some(cpus);
     }
@@ -130,7 +128,7 @@ pub(crate) fn set_io_scheduler(worker_plan: &WorkerPlan, job: &Job) -> Result<()
         std::fs::write(&setting, scheduler).map_err(|error| {
             let offered = before.trim().replace(['[', ']'], "");
             let problem = Problem::error(ProblemCode::Host, format!("{setting}: cannot set {scheduler}: {error}"))
-                .help(format!("the kernel offers {offered}"));
+                .help(format!("available schedulers: {offered}"));
             WorkerError::new(problem, error.raw_os_error())
         })?;
     }
@@ -171,7 +169,7 @@ pub(crate) fn run_command(worker_plan: &WorkerPlan, job: &Job, time: CommandTime
         .map_err(|denied| Problem::from(denied).of(format_args!("exec_{word}")))?;
     let failed = |error: std::io::Error| {
         let problem = Problem::error(ProblemCode::Host, format!("exec_{word}: cannot run /bin/sh: {error}"))
-            .help("check the limits of processes (ulimit -u)");
+            .help("check the process limit (ulimit -u)");
         WorkerError::new(problem, error.raw_os_error())
     };
     let errors = output.try_clone().map_err(failed)?;

@@ -25,7 +25,7 @@ pub fn of_host() -> Capacity {
         mappings: number("/proc/sys/vm/max_map_count").map(|most| limit(most, "vm.max_map_count")),
         memory: memory(),
         address_space: address_space(),
-        ring_entries: Some(limit(MAX_RING_ENTRIES, "IORING_MAX_ENTRIES of the kernel")),
+        ring_entries: Some(limit(MAX_RING_ENTRIES, "the kernel's IORING_MAX_ENTRIES")),
         stack_bytes: STACK_BYTES as u64,
         buffers: true,
     }
@@ -38,7 +38,7 @@ pub fn of_models(at_once: usize) -> Capacity {
         0 | 1 => limit,
         count => HostLimit {
             most: limit.most / count,
-            source: format!("{}, divided among {count} simulations at a time", limit.source),
+            source: format!("{}, divided among {count} concurrent simulations", limit.source),
         },
     };
     Capacity { memory: memory().map(divided), address_space: address_space().map(divided), ..Capacity::default() }

@@ -33,8 +33,8 @@ pub(crate) fn check(options: &ControlGroupOptions) -> Result<(), Problem> {
     }
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
     if !Path::new(&options.name).components().all(is_plain) {
-        let reason = format!("`{}` is not a name below the mount point of control groups", options.name);
-        return Err(Problem::error(ProblemCode::Unfit, reason).help("write a name such as cgroup=test"));
+        let reason = format!("`{}` is not a cgroup name relative to the mount point", options.name);
+        return Err(Problem::error(ProblemCode::Unfit, reason).help("use a name such as cgroup=test"));
     }
     mount_point().map(drop)
 }
@@ -102,33 +102,31 @@ fn enter(group: &Path) -> Result<(), Error> {
 fn set_weight(group: &Path, weight: u32) -> Result<(), WorkerError> {
     let Some(file) = WEIGHT_FILES.iter().map(|name| group.join(name)).find(|file| file.exists()) else {
         let reason = format!(
-            "cgroup_weight={weight}: {} has no weight: this kernel shares block I/O by weight only with \
-             the scheduler BFQ",
+            "cgroup_weight={weight}: {} has no I/O weight: on this kernel only the BFQ scheduler supports weights",
             group.display()
         );
         return Err(Problem::error(ProblemCode::Host, reason)
-            .help("leave cgroup_weight out, or switch the device to BFQ (ioscheduler=bfq)")
+            .help("omit cgroup_weight, or switch the device to BFQ (ioscheduler=bfq)")
             .into());
     };
     fs::write(&file, weight.to_string()).map_err(|error| denied("set the weight of", group, &error))
 }
 
 fn denied(what: &str, group: &Path, error: &Error) -> WorkerError {
-    let subject = format_args!("cannot {what} the control group {}", group.display());
-    let problem = engine::io_problem(ProblemCode::Host, subject, error).also_help("run as root, or leave cgroup out");
+    let subject = format_args!("cannot {what} cgroup {}", group.display());
+    let problem = engine::io_problem(ProblemCode::Host, subject, error).also_help("run as root, or omit cgroup");
     WorkerError::new(problem, error.raw_os_error())
 }
 
 /// Returns where the controller of block I/O is mounted.
 fn mount_point() -> Result<PathBuf, Problem> {
     let mounts = fs::read_to_string("/proc/self/mounts").map_err(|error| {
-        engine::io_problem(ProblemCode::Host, "cannot read /proc/self/mounts", &error).also_help("leave cgroup out")
+        engine::io_problem(ProblemCode::Host, "cannot read /proc/self/mounts", &error).also_help("omit cgroup")
     })?;
     mount_of("cgroup", Some("blkio"), &mounts).ok_or_else(|| {
-        let reason =
-            "control groups of single threads need the controller `blkio` of version 1, which is not mounted here";
+        let reason = "per-thread cgroups need the version 1 controller `blkio`, which is not mounted";
         let version_2 = "run `systemd-run --scope -p IOWeight=500 fathom ...` instead";
-        Problem::error(ProblemCode::Host, reason).help(format!("leave cgroup out, and {version_2}"))
+        Problem::error(ProblemCode::Host, reason).help(format!("omit cgroup, and {version_2}"))
     })
 }
 
@@ -161,7 +159,7 @@ mod tests {
     fn names_outside_of_the_hierarchy_are_refused() {
         for name in ["/", "../up", "/abs", "a/../../b"] {
             let options = ControlGroupOptions { name: name.to_owned(), ..ControlGroupOptions::default() };
-            assert!(check(&options).is_err_and(|error| error.what.contains("is not a name")), "{name}");
+            assert!(check(&options).is_err_and(|error| error.what.contains("is not a cgroup name")), "{name}");
         }
     }
 }

@@ -33,7 +33,7 @@ impl DebugLines {
         for worker in workers {
             for file in &worker.files.files {
                 self.line(DebugSubject::File, worker, &plan.jobs[worker.job], || {
-                    format!("uses {} bytes from {} on of {}", file.extent.length, file.extent.start, file.path)
+                    format!("uses {} bytes at offset {} of {}", file.extent.length, file.extent.start, file.path)
                 });
             }
         }
@@ -41,7 +41,7 @@ impl DebugLines {
 
     /// Prints that the thread of a worker has started.
     pub(crate) fn begins(&self, worker: &WorkerPlan, job: &Job, thread: u32) {
-        self.line(DebugSubject::Process, worker, job, || format!("thread {thread} has started"));
+        self.line(DebugSubject::Process, worker, job, || format!("thread {thread} started"));
     }
 
     /// Prints how a worker ended, and what it verified.
@@ -50,7 +50,7 @@ impl DebugLines {
             let verified = &result.verification;
             self.line(DebugSubject::Verify, worker, job, || {
                 format!(
-                    "wrote {} blocks, compared {}, of which {} differ",
+                    "wrote {} blocks, compared {}, {} differ",
                     verified.written, verified.checked, verified.mismatches
                 )
             });
@@ -63,7 +63,7 @@ impl DebugLines {
             (None, Some(Ending::Failed)) => "an operation failed".to_owned(),
             (None, None) => "not started".to_owned(),
         };
-        self.line(DebugSubject::Process, worker, job, || format!("has ended: {how}"));
+        self.line(DebugSubject::Process, worker, job, || format!("ended: {how}"));
     }
 
     /// Returns what prints the operations of a worker, if they are wanted.
@@ -139,7 +139,7 @@ impl OperationRecorder for OperationLines {
         }
         if self.rate && decision.kind.moves_data() && !decision.checked {
             let late_ns = now.since(decision.intended).get();
-            self.line(DebugSubject::Rate, &format!("issues {late_ns} ns later than the rate wants"));
+            self.line(DebugSubject::Rate, &format!("issued {late_ns} ns late"));
         }
     }
 
@@ -152,14 +152,14 @@ impl OperationRecorder for OperationLines {
         if self.io {
             let after_ns = completion.completed.since(started).get();
             let outcome = match completion.result {
-                Completion::WITHOUT_CALL | Completion::WITHOUT_DATA => "is done".to_owned(),
-                Completion::IDLE => "still waits for its peer".to_owned(),
-                Completion::ENDED => "is left out, because its source has ended".to_owned(),
+                Completion::WITHOUT_CALL | Completion::WITHOUT_DATA => "completed".to_owned(),
+                Completion::IDLE => "is still waiting for its peer".to_owned(),
+                Completion::ENDED => "skipped, because its source has ended".to_owned(),
                 result if result < 0 => {
-                    format!("ended with {}", std::io::Error::from_raw_os_error(result.saturating_neg()))
+                    format!("failed: {}", std::io::Error::from_raw_os_error(result.saturating_neg()))
                 }
-                result if decision.kind.moves_data() => format!("has moved {result} bytes"),
-                _ => "is done".to_owned(),
+                result if decision.kind.moves_data() => format!("transferred {result} bytes"),
+                _ => "completed".to_owned(),
             };
             self.line(DebugSubject::Io, &format!("{operation} {outcome}, {after_ns} ns after its start"));
         }

@@ -10,11 +10,11 @@ use units::OpKind;
 pub fn remedy(path: &str, kind: OpKind) -> Option<&'static str> {
     let place = Path::new(path);
     if is_removed(place) {
-        return Some("see the kernel's log (dmesg): the device has gone");
+        return Some("see the kernel log (dmesg): the device is gone");
     }
     (kind == OpKind::Write && is_zoned(place)).then_some(
-        "write zonemode=zbd: the device is zoned and takes writes only at the write pointer of a zone; blkzone \
-         reset to start again",
+        "set zonemode=zbd: a zoned device accepts writes only at a zone's write pointer (reset zones with `blkzone \
+         reset`)",
     )
 }
 
@@ -42,10 +42,7 @@ mod tests {
 
     #[test]
     fn a_missing_device_node_means_a_removed_device() {
-        assert_eq!(
-            remedy("/dev/no-such-device", OpKind::Read),
-            Some("see the kernel's log (dmesg): the device has gone")
-        );
+        assert_eq!(remedy("/dev/no-such-device", OpKind::Read), Some("see the kernel log (dmesg): the device is gone"));
         assert_eq!(remedy("/no-such-file", OpKind::Write), None);
         assert_eq!(remedy("/proc/self/exe", OpKind::Write), None);
         assert_eq!(remedy("/dev/null", OpKind::Write), None);

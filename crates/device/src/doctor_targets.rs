@@ -17,8 +17,8 @@ pub fn check_root(root: &Path) -> Result<(), Problem> {
         return Err(engine::io_problem(ProblemCode::Host, format_args!("--root {shown}"), &error));
     }
     if ["sys", "proc"].iter().all(|name| std::fs::read_dir(root.join(name)).is_err()) {
-        return Err(Problem::error(ProblemCode::Host, format!("{shown}: neither sys nor proc can be read there"))
-            .help("mount them, or copy both below --root"));
+        return Err(Problem::error(ProblemCode::Host, format!("{shown}: cannot read sys or proc"))
+            .help("mount both, or copy them to the directory given with --root"));
     }
     Ok(())
 }
@@ -42,8 +42,8 @@ pub fn mounted(root: &Path) -> Result<Vec<String>, Problem> {
     if resolved.is_empty() {
         let examples = examples(&probe::device_names(root));
         let such_as = if examples.is_empty() { examples } else { format!(", such as {examples}") };
-        return Err(Problem::error(ProblemCode::Host, "no mounted filesystem is on a disk of this host")
-            .help(format!("name a file, a directory or a block device{such_as}")));
+        return Err(Problem::error(ProblemCode::Host, "no filesystem on a local disk is mounted")
+            .help(format!("specify a file, a directory or a block device{such_as}")));
     }
     Ok(resolved)
 }
@@ -82,9 +82,9 @@ fn diagnostic(names: &[String], index: usize, problem: &UnknownNameError) -> Pro
     let place = Place::on_command_line(text, command.len() + before + 1, shown[index].chars().count());
     let is_nbd_uri = name.split_once("://").is_some_and(|(scheme, _)| scheme.starts_with("nbd"));
     if is_nbd_uri {
-        return Problem::error(ProblemCode::NoSuchDevice, "an export has nothing on this host that could be examined")
+        return Problem::error(ProblemCode::NoSuchDevice, "an NBD export cannot be examined from this host")
             .at(place)
-            .help("run `fathom doctor` on the host of the NBD server, with what it serves");
+            .help("run `fathom doctor` on the NBD server's host, with the file or device it serves");
     }
     let diagnostic =
         Problem::error(ProblemCode::NoSuchDevice, format!("`{}`: {}", shown[index], problem.reason)).at(place);
@@ -95,7 +95,7 @@ fn diagnostic(names: &[String], index: usize, problem: &UnknownNameError) -> Pro
     let examples = examples(&problem.known);
     match similar {
         Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")),
-        None if examples.is_empty() => diagnostic.help("name a file, a directory or a block device that is there"),
-        None => diagnostic.help(format!("name a file, a directory or a block device: {examples}")),
+        None if examples.is_empty() => diagnostic.help("specify an existing file, directory or block device"),
+        None => diagnostic.help(format!("specify a file, a directory or a block device: {examples}")),
     }
 }

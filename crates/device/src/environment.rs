@@ -74,7 +74,7 @@ impl Environment for HostEnvironment {
             |path| {
                 Err(job
                     .unfit("directory", format_args!("{path} is not a directory"))
-                    .help("create or mount it first, or correct the path"))
+                    .help("create or mount the directory first, or correct the path"))
             },
         )
     }
@@ -159,8 +159,8 @@ fn check_namespaces(job: &Job) -> Result<(), Problem> {
     }
     match paths.iter().find_map(|path| identify_namespace(Path::new(path)).err()) {
         Some(_) if job.files.filenames.is_empty() => {
-            let what = "the engine io_uring_cmd needs the character device of an NVMe namespace";
-            Err(job.unfit("filename", what).help("write filename=/dev/ngXnY"))
+            let what = "engine io_uring_cmd needs the character device of an NVMe namespace";
+            Err(job.unfit("filename", what).help("set filename=/dev/ngXnY"))
         }
         Some(error) => Err(job.unfit_because("filename", error.into())),
         None => Ok(()),
@@ -170,7 +170,8 @@ fn check_namespaces(job: &Job) -> Result<(), Problem> {
 /// Returns the error if another engine would use the character device of a namespace.
 fn refuse_namespace(job: &Job, path: &str) -> Result<(), Problem> {
     let Some(node) = probe::namespace_at(Path::new("/"), Path::new(path)) else { return Ok(()) };
-    let what = format!("cannot use {path}: it is the character device of an NVMe namespace, which takes commands only");
-    let help = format!("write filename=/dev/{} for its block device, or ioengine=io_uring_cmd", node.block_name);
+    let what =
+        format!("cannot use {path}: it is the character device of an NVMe namespace, which accepts only commands");
+    let help = format!("use filename=/dev/{} for its block device, or ioengine=io_uring_cmd", node.block_name);
     Err(job.unfit("filename", what).help(help))
 }

@@ -32,7 +32,7 @@ impl Exports {
             Some(uri) => uri,
             None if job.engine.kind != EngineKind::Nbd => return Ok(()),
             None => {
-                return Err(job.unfit("uri", "the engine nbd needs the URI of an export, as in uri=nbd://localhost/"));
+                return Err(job.unfit("uri", "engine nbd needs an export URI, such as uri=nbd://localhost/"));
             }
         };
         let export = self.of(uri).map_err(|problem| job.unfit_because("uri", problem))?;
@@ -53,8 +53,8 @@ fn unmet(job: &Job, option: &str, what: impl fmt::Display) -> Problem {
 fn read_only(job: &Job, export: &RemoteExport) -> Option<Problem> {
     let changes = Operations::of(job).changes_data();
     (changes && export.read_only).then(|| {
-        unmet(job, "rw", "is read-only, and the job writes")
-            .help("use rw=read or rw=randread, or have the server permit writes")
+        unmet(job, "rw", "is read-only, but the job writes")
+            .help("use rw=read or rw=randread, or make the export writable on the server")
     })
 }
 
@@ -64,7 +64,7 @@ fn too_long(job: &Job, export: &RemoteExport) -> Option<Problem> {
     let longest = read.max(if direction.writes() { sizes.write.max() } else { 0 });
     let most = export.max_request_bytes;
     (longest > most).then(|| {
-        unmet(job, "bs", format_args!("takes requests of at most {most} bytes, and blocks have {longest}"))
+        unmet(job, "bs", format_args!("accepts requests of at most {most} bytes, but the block size is {longest}"))
             .help(format!("use bs={most} or less"))
     })
 }
@@ -72,7 +72,7 @@ fn too_long(job: &Job, export: &RemoteExport) -> Option<Problem> {
 fn durable(job: &Job, export: &RemoteExport) -> Option<Problem> {
     let asked = job.files.open_sync != OpenSync::None && job.pattern.direction.writes();
     (asked && !export.durable_writes).then(|| {
-        unmet(job, "sync", "cannot make single writes durable (NBD_CMD_FLAG_FUA)").help("use fsync=1 instead of sync=")
+        unmet(job, "sync", "does not support FUA writes (NBD_CMD_FLAG_FUA)").help("use fsync=1 instead of sync=")
     })
 }
 
@@ -82,7 +82,7 @@ fn too_large(job: &Job, export: &RemoteExport) -> Option<Problem> {
     let rest = export.bytes.saturating_sub(offset);
     (size.get() > rest).then(|| {
         let (bytes, size, offset) = (grouped(export.bytes), grouped(size.get()), grouped(offset));
-        unmet(job, "size", format_args!("has {bytes} bytes, and {size} are needed from offset {offset}"))
+        unmet(job, "size", format_args!("has {bytes} bytes, but the job needs {size} at offset {offset}"))
             .help(format!("use size={rest} or less"))
     })
 }
@@ -91,7 +91,7 @@ fn unaligned(job: &Job, export: &RemoteExport) -> Option<Problem> {
     let (unit, least) = (block_unit(job), export.min_block_bytes);
     let option = if job.replay.is_some() { "replay_align" } else { "bs" };
     (!unit.is_multiple_of(least)).then(|| {
-        unmet(job, option, format_args!("takes multiples of {least} bytes, and {unit} is none"))
+        unmet(job, option, format_args!("accepts multiples of {least} bytes, and {unit} is not one"))
             .help(format!("use {option}={least} or a multiple of it"))
     })
 }
@@ -100,10 +100,11 @@ fn trims(job: &Job, export: &RemoteExport) -> Option<Problem> {
     let (option, instead) = if job.replay.is_some() {
         ("replay_skip", "replay_skip=trim")
     } else {
-        (if job.pattern.direction.trims() { "rw" } else { "trim_percentage" }, "another rw")
+        (if job.pattern.direction.trims() { "rw" } else { "trim_percentage" }, "a different rw")
     };
     (Operations::of(job).trim && !export.trims).then(|| {
-        unmet(job, option, "cannot trim (NBD_CMD_TRIM)").help(format!("use {instead}, or have the server permit it"))
+        unmet(job, option, "does not support trim (NBD_CMD_TRIM)")
+            .help(format!("use {instead}, or enable trim on the server"))
     })
 }
 
@@ -111,11 +112,11 @@ fn flushes(job: &Job, export: &RemoteExport) -> Option<Problem> {
     if export.flushes {
         return None;
     }
-    let unmet = |option| unmet(job, option, "cannot be flushed (NBD_CMD_FLUSH)");
+    let unmet = |option| unmet(job, option, "does not support flush (NBD_CMD_FLUSH)");
     let syncs = job.replay.as_ref().and_then(|replay| replay.facts.as_ref()).is_some_and(|facts| facts.syncs > 0);
     if syncs {
         return Some(unmet("replay_skip").help("use replay_skip=sync"));
     }
     let option = job.sync.option()?;
-    Some(unmet(option).help(format!("leave {option} out")))
+    Some(unmet(option).help(format!("omit {option}")))
 }

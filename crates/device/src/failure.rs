@@ -37,16 +37,16 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: EngineKi
         FailureCause::EndOfFile => {
             let state = if engine.is_remote() { None } else { device_state::remedy(path, decision.kind) };
             let remedy = state.unwrap_or("use a smaller size or offset");
-            problem(format!("{place} failed: it lies at or beyond the end")).help(remedy)
+            problem(format!("{place} failed: the offset is at or beyond the end")).help(remedy)
         }
         FailureCause::Mismatch(mismatch) => problem(format!("verification of {path} failed: {mismatch}")),
         FailureCause::TooSlow { latency, most } => {
-            problem(format!("{place} took {latency}, and max_latency is {most}"))
+            problem(format!("{place} took {latency}, more than max_latency={most}"))
         }
         FailureCause::BelowRate { floor, measured, is_bytes } => {
             let (option, unit) = if *is_bytes { ("rate_min", "B/s") } else { ("rate_iops_min", "IOPS") };
             let kind = decision.kind.data_kind().name();
-            problem(format!("{kind}s fell to {measured} {unit}, and {option} is {floor} {unit}"))
+            problem(format!("{kind}s fell to {measured} {unit}, below {option}={floor} {unit}"))
         }
     }
 }
@@ -57,19 +57,17 @@ pub(crate) fn of_disk(failure: &OperationFailure, worker: &WorkerPlan, engine: E
     let path = worker.files.files.get(decision.file as usize).map_or("the target", |file| file.path.as_str());
     let place = place(decision, path, engine);
     Problem::error(ProblemCode::Operation, format!("{place} failed: {reason}"))
-        .help("see the kernel's log (dmesg) and the state of the device (sg_logs)")
+        .help("see the kernel log (dmesg) and the device's log pages (sg_logs)")
 }
 
 /// Returns the remedy for an NVMe command that failed.
 fn remedy_of_command(errno: Errno) -> Option<&'static str> {
     Some(match errno {
-        Errno::OPNOTSUPP => "the device has no such command: see the field oncs of `nvme id-ctrl`",
-        Errno::ILSEQ => "the data or their protection information are not what was written: see pi_chk and apptag",
-        Errno::NODATA => {
-            "the device cannot read these blocks, which may be unwritten, or written with write_mode=uncor"
-        }
-        Errno::ACCESS => "run as root: the kernel permits this command to no other user",
-        Errno::INVAL => "see the kernel's log (dmesg) and `nvme id-ns`: the device or the kernel takes no such command",
+        Errno::OPNOTSUPP => "the device does not support this command: see the field oncs of `nvme id-ctrl`",
+        Errno::ILSEQ => "data or protection information mismatch: see pi_chk and apptag",
+        Errno::NODATA => "the blocks are unreadable: they may be unwritten, or marked bad with write_mode=uncor",
+        Errno::ACCESS => "run as root: the kernel allows this command only to root",
+        Errno::INVAL => "see the kernel log (dmesg) and `nvme id-ns`: the device or the kernel rejected the command",
         _ => return None,
     })
 }
@@ -87,7 +85,7 @@ pub(crate) fn place(decision: &Decision, path: &str, engine: EngineKind) -> Stri
     let what = match engine {
         EngineKind::Ftruncate if decision.kind.moves_data() => "ftruncate",
         EngineKind::Falloc if decision.kind.moves_data() => "fallocate",
-        EngineKind::E4defrag if decision.kind.moves_data() => "exchange of extents",
+        EngineKind::E4defrag if decision.kind.moves_data() => "extent exchange",
         _ => CallKind::Operation(decision.kind).name(),
     };
     match decision.length {
@@ -100,15 +98,15 @@ pub(crate) fn place(decision: &Decision, path: &str, engine: EngineKind) -> Stri
 fn remedy_of_name(call: NameCall, errno: Errno) -> Option<&'static str> {
     Some(match (errno, call.action) {
         (Errno::NOENT, NameAction::Delete) => {
-            "leave out loops and time_based: each name can be deleted once, and the run creates what is missing only \
-             before it begins"
+            "omit loops and time_based: each file can be deleted only once, and missing files are created only \
+             before the run"
         }
-        (Errno::NOENT, NameAction::Stat) => "leave create_on_open out, so that the run creates what is missing",
-        (Errno::NOENT, NameAction::Create) => "create the directory above it first",
-        (Errno::EXIST, _) => "delete the directories first, and leave out loops and time_based",
-        (Errno::STALE, _) => "run the job again: the name refers to something else since it was checked",
-        (Errno::NOTEMPTY, _) => "name a directory that is empty",
-        (Errno::NOSPC | Errno::DQUOT, _) => "use fewer names, or a filesystem with more free inodes (see df -i)",
+        (Errno::NOENT, NameAction::Stat) => "omit create_on_open, so that missing files are created before the run",
+        (Errno::NOENT, NameAction::Create) => "create the parent directory first",
+        (Errno::EXIST, _) => "delete the directories first, and omit loops and time_based",
+        (Errno::STALE, _) => "run the job again: the path now refers to a different file than when it was checked",
+        (Errno::NOTEMPTY, _) => "use an empty directory",
+        (Errno::NOSPC | Errno::DQUOT, _) => "use fewer files, or a filesystem with more free inodes (see df -i)",
         _ => return None,
     })
 }
@@ -116,13 +114,15 @@ fn remedy_of_name(call: NameCall, errno: Errno) -> Option<&'static str> {
 /// Remedy of a failed operation on an export, by error number.
 fn remedy_of_export(errno: Errno) -> Option<&'static str> {
     Some(match errno {
-        Errno::IO | Errno::NOSPC => "see the log of the server, which reported the error",
-        Errno::NOTCONN => "check that the server still runs, and see its log: the connection was lost",
-        Errno::SHUTDOWN => "start the server again: it is shutting down",
-        Errno::PROTO => "use a newer or another server: this one violated the protocol, and the connection was closed",
-        Errno::PERM => "check how the server was started: the export is read-only, or the server forbids the operation",
-        Errno::OPNOTSUPP => "the server has not offered to do that",
-        Errno::INVAL => "use a bs that is a multiple of the export's least block size (see nbdinfo)",
+        Errno::IO | Errno::NOSPC => "see the server log: the server reported the error",
+        Errno::NOTCONN => "check that the server is running, and see its log: the connection was lost",
+        Errno::SHUTDOWN => "restart the server: it is shutting down",
+        Errno::PROTO => {
+            "use a newer or different server: this one violated the protocol, and the connection was closed"
+        }
+        Errno::PERM => "check the server's options: the export is read-only, or the operation is not permitted",
+        Errno::OPNOTSUPP => "the server did not offer this command",
+        Errno::INVAL => "use a bs that is a multiple of the export's minimum block size (see nbdinfo)",
         _ => return None,
     })
 }
@@ -130,11 +130,13 @@ fn remedy_of_export(errno: Errno) -> Option<&'static str> {
 /// Remedy of a failed exchange of extents, by error number.
 fn remedy_of_exchange(errno: Errno) -> Option<&'static str> {
     Some(match errno {
-        Errno::NODATA => "write the whole file and its donor first: a part of one of them has no allocated blocks",
+        Errno::NODATA => "write the whole file and its donor first: one of them has unallocated blocks",
         Errno::OPNOTSUPP | Errno::NOTTY => "use an ext4 filesystem with extents, and without data=journal or bigalloc",
-        Errno::INVAL => "name another donor: this one is also a file of the job, or is not on its filesystem",
-        Errno::BUSY | Errno::TXTBSY => "end the program that uses the file or the donor (see fuser)",
-        Errno::NOSPC => "use a smaller size, or a filesystem with more room: the donor needs as much space as the file",
+        Errno::INVAL => "use another donor: this one is also a file of the job, or is on another filesystem",
+        Errno::BUSY | Errno::TXTBSY => "stop the program that uses the file or the donor (see fuser)",
+        Errno::NOSPC => {
+            "use a smaller size, or a filesystem with more free space: the donor needs as much space as the file"
+        }
         _ => return None,
     })
 }
@@ -143,7 +145,7 @@ fn remedy_of_exchange(errno: Errno) -> Option<&'static str> {
 fn remedy_of_connection(errno: Errno) -> Option<&'static str> {
     Some(match errno {
         Errno::PIPE | Errno::CONNRESET => {
-            "give both jobs the same size and runtime: the other one ended first, without announcing it"
+            "use the same size and runtime for both jobs: the peer closed the connection early"
         }
         Errno::MSGSIZE => "use a bs of at most 65507 bytes: each block is one datagram",
         _ => return None,
@@ -153,21 +155,19 @@ fn remedy_of_connection(errno: Errno) -> Option<&'static str> {
 /// Remedy of a failed operation, by error number.
 fn remedy(kind: OpKind, errno: Errno) -> Option<&'static str> {
     Some(match errno {
-        Errno::IO => "see the kernel's log (dmesg): the device reported the error",
-        Errno::NODEV | Errno::NXIO => "see the kernel's log (dmesg): the device has gone",
-        Errno::FBIG => "raise the limit of file sizes (ulimit -f), or use a smaller size",
-        Errno::NOSPC => "use a smaller size, or a filesystem with more room",
-        Errno::PERM => {
-            "run as root (CAP_SYS_ADMIN), or leave out cmdprio_class=1: only root may use the real-time class"
-        }
-        Errno::AGAIN => "leave nowait=1 out, or read what is in the page cache: the operation would have blocked",
+        Errno::IO => "see the kernel log (dmesg): the device reported the error",
+        Errno::NODEV | Errno::NXIO => "see the kernel log (dmesg): the device is gone",
+        Errno::FBIG => "raise the file size limit (ulimit -f), or use a smaller size",
+        Errno::NOSPC => "use a smaller size, or a filesystem with more free space",
+        Errno::PERM => "run as root (CAP_SYS_ADMIN), or omit cmdprio_class=1: the real-time class requires root",
+        Errno::AGAIN => "omit nowait=1, or read only cached data: the operation would have blocked",
         Errno::OPNOTSUPP if matches!(kind, OpKind::Read | OpKind::Write) => {
-            "leave out uncached, nowait, atomic and hipri: the kernel or the filesystem does not support one of them"
+            "omit uncached, nowait, atomic and hipri: the kernel or the filesystem does not support one of them"
         }
         Errno::INVAL => "with direct=1 use a bs that is a multiple of the device's logical block size",
         Errno::NOTTY | Errno::OPNOTSUPP if kind == OpKind::Trim => {
-            "name a block device that can discard (see lsblk --discard); `fathom run` trims regular files too, by \
-             punching holes"
+            "use a block device that supports discard (see lsblk --discard); `fathom run` also trims regular files \
+             by punching holes"
         }
         _ => return None,
     })

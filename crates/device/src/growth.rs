@@ -24,7 +24,7 @@ pub fn of(layouts: &[FileLayout]) -> (Vec<FileGrowth>, Option<Problem>) {
 
 /// Returns the refusals for growths that `--readonly` forbids, which are all of them.
 pub fn readonly_refusals(growths: &[FileGrowth]) -> Vec<Problem> {
-    let forbidden = |growth: &FileGrowth| format!("{}, and --readonly forbids it", growth.description());
+    let forbidden = |growth: &FileGrowth| format!("{}, which --readonly forbids", growth.description());
     growths.iter().map(|growth| Problem::error(ProblemCode::Unfit, forbidden(growth))).collect()
 }
 
@@ -40,10 +40,10 @@ pub fn creation_refusals(plan: &Plan, workers: &[WorkerPlan]) -> Vec<Problem> {
         let refusal = move |file: &PlannedFile| {
             let (path, needed) = (&file.path, file.needed);
             let what = match file.existing {
-                None => format!("{path} does not exist, and allow_file_create=0 forbids to make it"),
+                None => format!("{path} does not exist, and allow_file_create=0 forbids creating it"),
                 Some(fact) if !fact.block_device && fact.size < needed => {
                     let size = fact.size;
-                    format!("{path} has {size} of {needed} bytes, and allow_file_create=0 forbids to extend it")
+                    format!("{path} has {size} of {needed} bytes, and allow_file_create=0 forbids extending it")
                 }
                 Some(_) => return None,
             };
@@ -70,9 +70,7 @@ fn permission_refusal(growth: &FileGrowth, gate: &WriteGate) -> Option<Problem> 
         },
         Some(1..) if !growth.written && !gate.permits_overwrite(&growth.path) => Some(
             Problem::error(ProblemCode::Overwrite, format!("{}, although the job only reads it", growth.description()))
-                .help(format!(
-                    "give a size of at most what it has, name another file, or add --allow-overwrite={path}"
-                )),
+                .help(format!("reduce size to the file's size, use another file, or add --allow-overwrite={path}")),
         ),
         // The file is extended before the run, which is a write like any other.
         Some(_) if !growth.written => gate.admit(&growth.path).err().map(Problem::from),

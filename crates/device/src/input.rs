@@ -98,7 +98,7 @@ fn open_named(path: &Path, limit: SizeLimit) -> io::Result<OpenInput> {
     let facts = std::fs::metadata(path)?;
     let kind = facts.file_type();
     if kind.is_block_device() {
-        return Err(unusable("it is a block device, not a file to read: name it in a job, as in --filename=DEVICE"));
+        return Err(unusable("it is a block device, not an input file: use it in a job with --filename=DEVICE"));
     }
     if kind.is_file() {
         if limit.is_protected {
@@ -122,7 +122,7 @@ fn open_named(path: &Path, limit: SizeLimit) -> io::Result<OpenInput> {
 ///
 /// As for [`read`], and with `InvalidData` if it is not UTF-8.
 pub fn read_text(path: &Path, limit: SizeLimit) -> io::Result<String> {
-    String::from_utf8(read(path, limit)?).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
+    String::from_utf8(read(path, limit)?).map_err(|_| io::Error::new(ErrorKind::InvalidData, "not valid UTF-8"))
 }
 
 fn read_up_to(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
@@ -132,7 +132,7 @@ fn read_up_to(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
 }
 
 fn too_large(limit: u64) -> io::Error {
-    unusable(&format!("it has more than {}", Bytes::new(limit)))
+    unusable(&format!("larger than {}", Bytes::new(limit)))
 }
 
 fn unusable(why: &str) -> io::Error {
@@ -147,7 +147,7 @@ fn open_pipe(path: &Path) -> io::Result<(Vec<u8>, File)> {
         match pipe.read(&mut first) {
             // No writer yet.
             Ok(0) if started.elapsed() < WRITER_WAIT => std::thread::sleep(POLL_EVERY),
-            Ok(0) => return Err(unusable("it is a pipe that no program writes to")),
+            Ok(0) => return Err(unusable("no program writes to this pipe")),
             Ok(read) => break read,
             // The writer has not written yet.
             Err(error) if error.kind() == ErrorKind::WouldBlock => break 0,
@@ -177,8 +177,8 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("sparse");
         File::create(&path).unwrap().set_len(10 << 30).unwrap();
-        assert_eq!(read_error(&path, JOB_TEXT), "it has more than 4 MiB");
-        assert_eq!(read_error(Path::new("/dev/zero"), SMALL), "it has more than 1 MiB");
+        assert_eq!(read_error(&path, JOB_TEXT), "larger than 4 MiB");
+        assert_eq!(read_error(Path::new("/dev/zero"), SMALL), "larger than 1 MiB");
         std::fs::write(&path, "small").unwrap();
         assert_eq!(read(&path, SizeLimit::bytes(5)).unwrap(), b"small");
     }
@@ -189,7 +189,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
-        assert_eq!(read_error(&path, SMALL), "it is a pipe that no program writes to");
+        assert_eq!(read_error(&path, SMALL), "no program writes to this pipe");
         let is_open = Arc::new(AtomicBool::new(false));
         let writer = {
             let (path, is_open) = (path.clone(), Arc::clone(&is_open));

@@ -48,7 +48,7 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, Problem> {
         problem
             .at(place)
             .maybe_help(known)
-            .also_help("give a record, fio's output, or that of `iostat -x`; `-` is standard input")
+            .also_help("use a Fathom result, fio output or `iostat -x` output; `-` is standard input")
     })
 }
 

@@ -87,7 +87,7 @@ impl OperationRecorder for OperationLog {
         match self.failed {
             None => Ok(()),
             Some(error) => Err(Problem::error(ProblemCode::File, format!("write {}: {error}", self.path))
-                .help("free space there, or name another file")),
+                .help("free space there, or use another file")),
         }
     }
 }

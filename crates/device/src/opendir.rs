@@ -22,13 +22,13 @@ fn problem_of(job: &mut Job) -> Option<Problem> {
 fn add_files(job: &mut Job, directory: &str) -> Result<(), (String, &'static str)> {
     let mut found = Vec::new();
     collect(Path::new(directory), &mut found)
-        .map_err(|(place, error)| (format!("{place} cannot be read: {error}"), "name a directory that can be read"))?;
+        .map_err(|(place, error)| (format!("{place} cannot be read: {error}"), "use a readable directory"))?;
     if found.is_empty() {
-        return Err(("no regular file is below it".to_owned(), "name another directory"));
+        return Err(("no regular files in it".to_owned(), "use another directory"));
     }
     if job.files.filenames.len() + found.len() > FILENAMES_MAX {
-        let message = format!("more than {FILENAMES_MAX} files are below it, and a job has no more");
-        return Err((message, "name a directory with fewer files"));
+        let message = format!("more than {FILENAMES_MAX} files in it, the maximum for a job");
+        return Err((message, "use a directory with fewer files"));
     }
     job.files.directories.clear();
     job.files.filenames.extend(found);

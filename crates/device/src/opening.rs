@@ -156,7 +156,7 @@ pub(crate) fn names(
 fn unaligned(job: &Job, error: &engine::Error) -> WorkerError {
     let mut failed = worker_error(error);
     if job.replay.is_some() {
-        failed.problem.help = Some("write replay_align=4k, or direct=0 to replay through the page cache".to_owned());
+        failed.problem.help = Some("set replay_align=4k, or direct=0 to replay through the page cache".to_owned());
     }
     failed
 }
@@ -199,7 +199,7 @@ pub fn listeners(plan: &Plan, workers: &[WorkerPlan]) -> impl Iterator<Item = Pr
         let job = &plan.jobs[clones[0].job];
         let peer = peer(&clones[0], job).filter(NetworkPeer::listens_on_all_addresses)?;
         let (name, port) = (&job.name, peer.port);
-        let what = format!("job {name} listens on all addresses of this host, at port {port}: any host may connect");
+        let what = format!("job {name} listens on all addresses of this host, port {port}: any host can connect");
         Some(Problem::error(ProblemCode::Network, what))
     })
 }
@@ -239,7 +239,7 @@ fn disks(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<Vec<
         let end = planned.extent.start.saturating_add(planned.extent.length);
         if end > device.bytes() {
             let (path, bytes) = (planned.path.as_str(), device.bytes());
-            let what = format!("{path} has {bytes} bytes by READ CAPACITY, and the job uses {end}");
+            let what = format!("{path} has {bytes} bytes (READ CAPACITY), but the job uses {end}");
             return Err(Problem::error(ProblemCode::Device, what).help("use a smaller size or offset").into());
         }
         devices.push(device.into_disk());
@@ -265,12 +265,12 @@ fn nvme(job: &Job, most_bytes: u32, seed: u64) -> Result<NvmeUse, Problem> {
 
 fn read_scheme(path: &str) -> Result<Vec<PlacementRange>, Problem> {
     let text = std::fs::read_to_string(path).map_err(|error| {
-        engine::io_problem(ProblemCode::File, format_args!("dp_scheme={path}: cannot read it"), &error)
+        engine::io_problem(ProblemCode::File, format_args!("dp_scheme={path}: cannot read the file"), &error)
     })?;
     parse_placement_scheme(&text).map_err(|line| {
         let shown = text.lines().nth(line - 1).unwrap_or_default();
-        let what = format!("dp_scheme={path}: line {line} is no range of offsets: `{shown}`");
-        Problem::error(ProblemCode::Placement, what).help("write start, end and index, as in `0, 1048576, 2`")
+        let what = format!("dp_scheme={path}: line {line} is not an offset range: `{shown}`");
+        Problem::error(ProblemCode::Placement, what).help("use start, end and index, for example `0, 1048576, 2`")
     })
 }
 

@@ -37,8 +37,8 @@ pub(crate) fn files_refused(plan: &Plan, workers: &[WorkerPlan]) -> Vec<Problem>
     let refusal = |path: &str| {
         let owner = owner_of_output(Path::new(path))?;
         Some(
-            Problem::error(ProblemCode::Output, format!("{path}: it is a file of a job, and {owner} writes to it"))
-                .help("name another file for one of them"),
+            Problem::error(ProblemCode::Output, format!("{path}: file of a job, but {owner} writes to it"))
+                .help("use another file for one of them"),
         )
     };
     files.into_iter().filter_map(refusal).collect()

@@ -27,7 +27,7 @@ fn insert(pattern: &mut VerifyPattern) -> Result<(), Problem> {
     }
     let contents: Result<Vec<_>, _> = pattern.files.iter().map(|(_, path)| content(path)).collect();
     pattern.insert_files(&contents?);
-    if pattern.bytes.is_empty() { Err(Problem::error(ProblemCode::Pattern, "its files are empty")) } else { Ok(()) }
+    if pattern.bytes.is_empty() { Err(Problem::error(ProblemCode::Pattern, "the files are empty")) } else { Ok(()) }
 }
 
 /// Reads as much of a file as fits into a pattern.
@@ -35,12 +35,12 @@ fn content(path: &str) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
     let file = input::open_file(Path::new(path));
     let read = file.and_then(|file| file.take(PATTERN_MAX_BYTES as u64).read_to_end(&mut bytes));
-    read.map(|_| bytes).map_err(|error| Problem::error(ProblemCode::Pattern, format!("{path} cannot be read: {error}")))
+    read.map(|_| bytes).map_err(|error| Problem::error(ProblemCode::Pattern, format!("cannot read {path}: {error}")))
 }
 
 fn at_option(job: &Job, option: &str, problem: Problem) -> Problem {
     problem
         .of(option)
         .at(job.origin.of(option).cloned())
-        .help("name a file with at least one byte in single quotes, or write the bytes as `0x…` or \"text\"")
+        .help("specify a non-empty file in single quotes, or the bytes as `0x…` or \"text\"")
 }

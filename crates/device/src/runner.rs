@@ -115,8 +115,7 @@ impl DeviceRunner {
         }
         let mut run = self.prepared(plan, seeds, workers, Vec::new(), Arc::clone(gate));
         if !gate.permits_any_peer() {
-            let remedy =
-                "write `hostname` with an address of this host, such as 127.0.0.1, or add --insecure to permit it";
+            let remedy = "set `hostname` to an address of this host, such as 127.0.0.1, or add --insecure to permit it";
             run.refusals.extend(opening::listeners(plan, &run.workers).map(|problem| problem.help(remedy)));
         }
         if files_are_final {
@@ -147,7 +146,7 @@ impl DeviceRunner {
         // As in fio, also jobs whose engine transfers nothing.
         let is_refused = |job: &&Job| readonly && (safety::changes_targets(job) || Operations::of(job).writes());
         let writing = plan.jobs.iter().filter(is_refused);
-        let forbidden = |job: &Job| format!("job {} writes, and --readonly forbids it", job.name);
+        let forbidden = |job: &Job| format!("job {} writes, which --readonly forbids", job.name);
         let mut refusals: Vec<Problem> =
             writing.map(|job| Problem::error(ProblemCode::Unfit, forbidden(job))).collect();
         let (workers, unrunnable) = self.expand(plan, seeds);
@@ -413,7 +412,7 @@ impl DeviceRun<'_> {
         }
         let (plan, workers) = (Arc::clone(&self.plan), Arc::clone(&self.workers));
         let seen = run_detached(control, &mut || {}, move || HostStats::before(&plan, &workers));
-        seen.map_err(|why| detached_error("look at", None, &why).into())
+        seen.map_err(|why| detached_error("inspect", None, &why).into())
     }
 
     /// Reads the zones of the devices, for jobs that work in them.
@@ -461,11 +460,11 @@ impl DeviceRun<'_> {
         let noted = run_detached_for(control, inspection_timeout(control), move || gate.finish());
         noted.map(drop).map_err(|why| {
             let why = match why {
-                DetachedError::NoThread(error) => format!("no thread can be started: {error}"),
-                DetachedError::GivenUp => "a file or device did not answer in time".to_owned(),
+                DetachedError::NoThread(error) => format!("cannot start a thread: {error}"),
+                DetachedError::GivenUp => "a file or device did not respond in time".to_owned(),
             };
             let what = format!(
-                "cannot record what the run wrote: {why}; if the next run refuses it, permit it with \
+                "cannot record the files the run wrote: {why}; if the next run refuses them, permit it with \
                  --allow-overwrite=FILE or --allow-destroy=DEVICE"
             );
             Problem::error(ProblemCode::Host, what)
@@ -489,11 +488,11 @@ fn nonce() -> u32 {
 
 /// Describes an operation on targets that was not completed.
 fn detached_error(operation: &'static str, path: Option<&Path>, why: &DetachedError) -> engine::Error {
-    let place = path.map_or_else(|| "the files of the jobs".to_owned(), |path| path.display().to_string());
+    let place = path.map_or_else(|| "the jobs' files".to_owned(), |path| path.display().to_string());
     let (kind, reason, errno, remedy) = match why {
         DetachedError::GivenUp => (
             engine::ErrorKind::Cancelled,
-            "the device or filesystem does not answer".to_owned(),
+            "the device or filesystem does not respond".to_owned(),
             None,
             "check the device or its server (see dmesg)",
         ),
@@ -501,7 +500,7 @@ fn detached_error(operation: &'static str, path: Option<&Path>, why: &DetachedEr
             engine::ErrorKind::Engine,
             format!("cannot start a thread: {error}"),
             error.raw_os_error(),
-            "raise the limits of processes and memory (ulimit -u, -v)",
+            "raise the process and memory limits (ulimit -u, -v)",
         ),
     };
     let problem = Problem::error(ProblemCode::Device, format!("cannot {operation} {place}: {reason}")).help(remedy);

@@ -254,7 +254,7 @@ impl RunStage {
                 Ok(_) => stage.running.push(RunningWorker::new(self, index)),
                 Err(error) => {
                     let problem = Problem::error(ProblemCode::Host, format!("cannot start a thread: {error}"))
-                        .help("use a smaller numjobs, or raise the limits of processes and memory (ulimit -u, -v)");
+                        .help("use a smaller numjobs, or raise the process and memory limits (ulimit -u, -v)");
                     finished.push(WorkerResult::not_started(worker.number, problem.into()));
                 }
             }

@@ -20,7 +20,7 @@ pub fn read(path: &Path) -> Result<Option<String>, Problem> {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => {
-            Err(cannot("read", path, &error).also_help("give another file with --state, or start again with --restart"))
+            Err(cannot("read", path, &error).also_help("use another file with --state, or start over with --restart"))
         }
     }
 }
@@ -42,10 +42,10 @@ pub fn replace(path: &Path, text: &str) -> Result<(), Problem> {
     write().map_err(|error| cannot("written", path, &error).also_help(OTHER_FILE))
 }
 
-const OTHER_FILE: &str = "give another file with --state";
+const OTHER_FILE: &str = "use another file with --state";
 
 fn cannot(doing: &str, state: &Path, error: &std::io::Error) -> Problem {
-    io_problem(ProblemCode::File, format_args!("the state {} cannot be {doing}", state.display()), error)
+    io_problem(ProblemCode::File, format_args!("the state file {} cannot be {doing}", state.display()), error)
 }
 
 /// Exclusive lock of a state, held until dropped.
@@ -68,8 +68,9 @@ impl StateLock {
         match file.try_lock() {
             Ok(()) => Ok(Self { path, _file: file }),
             Err(TryLockError::WouldBlock) => {
-                let what = format!("another fathom process uses the state {}", state.display());
-                Err(Problem::error(ProblemCode::File, what).help("wait for it, or give another file with --state"))
+                let what = format!("another fathom process is using the state file {}", state.display());
+                Err(Problem::error(ProblemCode::File, what)
+                    .help("wait for it to finish, or use another file with --state"))
             }
             Err(TryLockError::Error(error)) => Err(cannot(&error)),
         }

@@ -55,7 +55,7 @@ pub fn open_copies(
         None => Ok((reports, copies)),
         Some(format) => {
             let help = "add -o FILE, with an ending other than .json .html .md .txt .trace";
-            let what = format!("--export {}: there is no output for it", format.name());
+            let what = format!("--export {}: no output file for it", format.name());
             Err(Problem::error(ProblemCode::Output, what).help(help))
         }
     }
@@ -138,6 +138,6 @@ impl TraceCopyFile {
 
     fn failure(&self, error: &io::Error) -> Problem {
         Problem::error(ProblemCode::File, format!("--output {}: {error}", self.path.display()))
-            .help("give another file; nothing was left in this one")
+            .help("use another file; this one was left empty")
     }
 }

@@ -62,9 +62,9 @@ impl OpenTrace {
         let other = formats.iter().position(|format| *format != TraceFormat::Blktrace);
         if let Some(other) = other.filter(|_| formats.len() > 1) {
             let (name, format) = (&files[other].name, formats[other].name());
-            let what = format!("{name}: it is one of several files, and in format {format}");
+            let what = format!("{name}: one of several files, but in format {format}");
             return Err(Problem::error(ProblemCode::Trace, what)
-                .help("give one trace; only blktrace writes several files for one"));
+                .help("pass a single trace; only blktrace splits a trace into several files"));
         }
         let format = formats.first().copied().unwrap_or(TraceFormat::Fathom);
         Ok(Self { name, format, files })
@@ -201,7 +201,7 @@ impl TraceFile {
 
 fn unreadable(name: &str, error: &std::io::Error) -> Problem {
     Problem::error(input::code_of(error, ProblemCode::Trace), format!("{name}: {error}"))
-        .help("give a file with a trace; `-` is standard input")
+        .help("pass a trace file; `-` is standard input")
 }
 
 fn shown(path: &Path) -> String {

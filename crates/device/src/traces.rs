@@ -31,7 +31,7 @@ impl TraceFiles for HostTraces {
         let found = std::fs::metadata(path).map_err(cannot)?;
         if !found.is_file() {
             return Err(Problem::error(ProblemCode::Trace, format!("{path} is not a file"))
-                .help("name a file with a trace, such as one of `fathom capture`"));
+                .help("use a trace file, such as one written by `fathom capture`"));
         }
         let file = File::open(path).map_err(cannot)?;
         engine::gate::note_input(&file.metadata().map_err(cannot)?);
@@ -42,7 +42,7 @@ impl TraceFiles for HostTraces {
         let file = ResultFile::open(Path::new(path))?;
         let cannot = |error: std::io::Error| {
             engine::io_problem(ProblemCode::File, format_args!("{path} cannot be written"), &error)
-                .also_help("free space there, or name another file")
+                .also_help("free space there, or use another file")
         };
         let mut stream = file.stream().map_err(cannot)?;
         let mut buffer = vec![0; PIECE_BYTES];
@@ -104,8 +104,8 @@ pub(crate) fn overwritten(plan: &Plan, workers: &[WorkerPlan]) -> Vec<Problem> {
         writing.flat_map(|worker| &worker.files.files).filter_map(|file| identity(&file.path)).collect();
     let is_written = |trace: &&String| identity(trace).is_some_and(|trace| written.contains(&trace));
     let refusal = |trace: &String| {
-        Problem::error(ProblemCode::Overwrite, format!("{trace}: the run would overwrite the trace that it replays"))
-            .help("replay it on another file")
+        Problem::error(ProblemCode::Overwrite, format!("{trace}: the run would overwrite the trace it replays"))
+            .help("replay it to another file")
     };
     traces.iter().filter(is_written).map(refusal).collect()
 }

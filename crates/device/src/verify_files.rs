@@ -88,13 +88,13 @@ pub(crate) fn load(directory: &Path, job: &Job, worker: &WorkerPlan) -> Result<V
     let synced_only = job.verify.synced_only;
     let state = state.and_then(|state| match state.origin {
         None if synced_only => {
-            Err(unreadable("it does not say which writes were synced: fio 3.33 wrote it".to_owned()))
+            Err(unreadable("it was written by fio 3.33 and does not record which writes were synced".to_owned()))
         }
         _ => Ok(VerifyState { synced_only, ..state }),
     });
     state.map_err(|problem| {
         problem
             .of(format_args!("verify_state_load: {}", path.display()))
-            .help("run the job that writes with verify_state_save=1 and this name, or leave verify_state_load out")
+            .help("run the writing job with verify_state_save=1 under this name, or omit verify_state_load")
     })
 }

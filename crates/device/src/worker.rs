@@ -169,7 +169,7 @@ fn clock_ms(clock: u32) -> Result<Option<u64>, Problem> {
 
 fn unreadable_clock(option: &str, clock: u32, error: &std::io::Error, example: &str) -> Problem {
     engine::io_problem(ProblemCode::Host, format_args!("{option}={clock}: cannot read this clock"), error)
-        .also_help(format!("write the number of a clock of clock_gettime(2), such as {example}"))
+        .also_help(format!("use a clock number of clock_gettime(2), such as {example}"))
 }
 
 /// The drive loop of a worker, compiled once per engine.

@@ -67,8 +67,8 @@ impl SharedZones {
                 };
                 if let Some(size) = zoned.zone_size.filter(|size| size.get() != table.zone_bytes()) {
                     let own = Bytes::new(table.zone_bytes());
-                    let what = format!("another job divides {} into zones of {own}, not of {size}", file.path);
-                    return Err(job.unfit("zonesize", what).help(format!("write zonesize={own}")));
+                    let what = format!("another job uses zones of {own} on {}, not {size}", file.path);
+                    return Err(job.unfit("zonesize", what).help(format!("set zonesize={own}")));
                 }
                 known.insert(resolved, Arc::clone(&table));
                 tables.insert(file.path.clone(), table);
@@ -123,8 +123,8 @@ pub(crate) fn refusals(plan: &Plan, workers: &[WorkerPlan], names: &dyn Environm
         };
         if let Some((other, ..)) = writers.iter().find(overlaps) {
             let (name, other) = (&job.name, &plan.jobs[other.job].name);
-            let what = format!("job {name} verifies zones of {path} that job {other} resets at the same time");
-            let help = "give each worker its own zones (offset, offset_increment, size), or leave verify out";
+            let what = format!("job {name} verifies zones of {path} that job {other} resets concurrently");
+            let help = "assign each worker its own zones (offset, offset_increment, size), or omit verify";
             refusals.push(Problem::error(ProblemCode::Zones, what).help(help));
         }
     }

@@ -34,14 +34,14 @@ fn refusals(folder: &Path, words: &str) -> Vec<String> {
 fn assert_refused(words: &str, expected: &str) {
     let folder = tempfile::tempdir().unwrap();
     let refused = refusals(folder.path(), words);
-    let help = "; give each output a file of its own";
+    let help = "; use a separate file for each output";
     assert_eq!(refused, [format!("{expected}{help}")], "{words}");
 }
 
 /// Revision 5aa1e091 destroyed the log of the first job.
 #[test]
 fn jobs_wrote_over_the_operation_logs_of_others() {
-    let same = |one: &str, other: &str| format!("{one}: it is the file that {other} writes");
+    let same = |one: &str, other: &str| format!("{one}: {other} also writes to this file");
     let (a, b) = ("write_iolog of job `a`", "write_iolog of job `b`");
     assert_refused("--name=a --write_iolog=@/log --name=b --write_iolog=@/./log", &same(b, a));
     let (first, second) = ("write_iolog of job 1 `a`", "write_iolog of job 2 `a`");
@@ -76,8 +76,8 @@ fn a_job_wrote_over_an_output_of_its_run() {
     claim_output(&place("data"), "--output data").unwrap();
     let refused = refusals(folder.path(), "--name=a");
     assert_eq!(refused.len(), 1, "{refused:?}");
-    assert!(refused[0].contains("it is a file of a job, and --output data writes to it; "), "{refused:?}");
+    assert!(refused[0].contains("file of a job, but --output data writes to it; "), "{refused:?}");
     claim_output(&place("events"), "--events events").unwrap();
     let refused = refusals(folder.path(), "--name=a --write_iolog=@/events");
-    assert!(refused.iter().any(|line| line.starts_with("write_iolog of job `a`: it is the file that --events")));
+    assert!(refused.iter().any(|line| line.starts_with("write_iolog of job `a`: --events")));
 }

@@ -94,10 +94,10 @@ fn a_job_waited_for_ever_for_a_peer_that_does_not_come() {
         for error in errors(&options, RUNTIME, 0) {
             // The time from the start of the runtime to the wait is the host's.
             assert!(
-                error.starts_with(&format!("cannot wait for a peer at {place}: none came in ")),
+                error.starts_with(&format!("cannot wait for a peer at {place}: none connected within ")),
                 "{options}: {error}"
             );
-            assert!(error.contains(", before the end of the job's runtime; "), "{options}: {error}");
+            assert!(error.contains(", the job's runtime; "), "{options}: {error}");
         }
     }
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the socket is removed");
@@ -128,7 +128,7 @@ fn a_sender_outlasted_its_runtime_without_a_receiver() {
     for (options, place) in senders {
         for error in errors(&format!("{options} --rw=write"), RUNTIME, 0) {
             assert!(error.starts_with(&format!("cannot connect to {place}: ")), "{options}: {error}");
-            assert!(error.ends_with("; start the job that listens first"), "{error}");
+            assert!(error.ends_with("; start the listening job first"), "{error}");
         }
     }
 }
@@ -152,7 +152,7 @@ fn a_full_listener_held_up_a_sender_beyond_its_runtime() {
     ] {
         for error in errors(&format!("{options} --rw=write"), RUNTIME, 0) {
             assert!(error.starts_with("cannot connect to "), "{options}: {error}");
-            assert!(error.contains("; see whether the job that listens runs"), "{error}");
+            assert!(error.contains("; check that the listening job is running"), "{error}");
         }
         assert_eq!(errors(&format!("{options} --rw=write"), "", 15), [""; 2], "{options}");
     }
@@ -198,7 +198,7 @@ fn any_host_could_connect_to_a_job_that_listens() {
     ];
     for options in open {
         let [refusal] = &refusals(options, false)[..] else { panic!("{options}") };
-        assert!(refusal.starts_with("job a listens on all addresses of this host, at port 9: "), "{refusal}");
+        assert!(refusal.starts_with("job a listens on all addresses of this host, port 9: "), "{refusal}");
         assert!(refusal.ends_with("or add --insecure to permit it"), "{refusal}");
         assert_eq!(refusals(options, true), [""; 0], "{options}");
     }
