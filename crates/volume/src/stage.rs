@@ -76,13 +76,13 @@ impl ServiceStage {
                 format!("{} shared by {hosts} hosts", self.name)
             }
             Some(StageHosts { hosts, stages, hosts_of_run: 0 }) if hosts == stages && hosts > 1 => {
-                format!("{} of each host", self.name)
+                format!("{} per host", self.name)
             }
             Some(StageHosts { hosts, stages, .. }) if hosts == stages && hosts > 1 => {
-                format!("{} of each of {hosts} hosts", self.name)
+                format!("{} on each of {hosts} hosts", self.name)
             }
             Some(StageHosts { stages: 1, hosts_of_run: 1.., .. }) => format!("{} of {}", self.name, self.owner),
-            Some(StageHosts { stages, .. }) if stages > 1 => format!("{} ({stages} of them)", self.name),
+            Some(StageHosts { stages, .. }) if stages > 1 => format!("{} ({stages} instances)", self.name),
             _ => self.name.clone(),
         }
     }

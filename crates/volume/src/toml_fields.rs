@@ -51,8 +51,8 @@ impl<'t> Fields<'t> {
         let value = self.value(key)?;
         let text = value.get_ref().as_str().map(str::to_owned);
         if text.is_none() {
-            let message = format!("`{key}` is a text, not {}", kind(value));
-            errors.report(value.span(), message, "write it in quotes".to_owned());
+            let message = format!("`{key}` must be a string, not {}", kind(value));
+            errors.report(value.span(), message, "quote it".to_owned());
         }
         text
     }
@@ -60,7 +60,7 @@ impl<'t> Fields<'t> {
     /// Reads a required text.
     pub fn required(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> String {
         if !self.has(key) {
-            let remedy = format!("write `{key} = \"...\"`");
+            let remedy = format!("add `{key} = \"...\"`");
             errors.report(self.at.clone(), format!("{} has no `{key}`", self.name), remedy);
         }
         self.text(key, errors).unwrap_or_default()
@@ -79,8 +79,8 @@ impl<'t> Fields<'t> {
             match value.get_ref().as_str() {
                 Some(text) => texts.push((text.to_owned(), value.span())),
                 None => {
-                    let message = format!("`{key}` holds texts, not {}", kind(value));
-                    errors.report(value.span(), message, "write each in quotes".to_owned());
+                    let message = format!("`{key}` must contain strings, not {}", kind(value));
+                    errors.report(value.span(), message, "quote each".to_owned());
                 }
             }
         }
@@ -92,8 +92,8 @@ impl<'t> Fields<'t> {
         match self.table.get(key) {
             Some(value) if value.get_ref().as_array().is_none() => {
                 self.keys_read.push(key);
-                let message = format!("`{key}` is a list, not {}", kind(value));
-                errors.report(value.span(), message, "write it in brackets".to_owned());
+                let message = format!("`{key}` must be a list, not {}", kind(value));
+                errors.report(value.span(), message, "enclose it in brackets".to_owned());
                 Vec::new()
             }
             _ => self.texts(key, errors),
@@ -104,8 +104,8 @@ impl<'t> Fields<'t> {
     pub fn boolean(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> bool {
         let Some(value) = self.value(key) else { return false };
         value.get_ref().as_bool().unwrap_or_else(|| {
-            let message = format!("`{key}` is true or false, not {}", kind(value));
-            errors.report(value.span(), message, "write true or false without quotes".to_owned());
+            let message = format!("`{key}` must be true or false, not {}", kind(value));
+            errors.report(value.span(), message, "use true or false without quotes".to_owned());
             false
         })
     }
@@ -115,8 +115,8 @@ impl<'t> Fields<'t> {
         let value = self.value(key)?;
         let table = value.get_ref().as_table();
         if table.is_none() {
-            let message = format!("`{key}` is a table, not {}", kind(value));
-            errors.report(value.span(), message, "write it as { key = value }".to_owned());
+            let message = format!("`{key}` must be a table, not {}", kind(value));
+            errors.report(value.span(), message, "use { key = value }".to_owned());
         }
         table.map(|table| Self::new(table, value.span(), format!("`{key}`")))
     }
@@ -128,8 +128,8 @@ impl<'t> Fields<'t> {
             match value.get_ref().as_table() {
                 Some(table) => tables.push(Self::new(table, value.span(), format!("this `{key}`"))),
                 None => {
-                    let message = format!("`{key}` is a table, not {}", kind(value));
-                    errors.report(value.span(), message, "write each as { key = value }".to_owned());
+                    let message = format!("`{key}` must be a table, not {}", kind(value));
+                    errors.report(value.span(), message, "use { key = value } for each".to_owned());
                 }
             }
         }
@@ -149,7 +149,7 @@ impl<'t> Fields<'t> {
         for (key, _) in self.entries() {
             let name = key.get_ref().as_ref();
             if !self.keys_read.contains(&name) {
-                let listed = || format!("it may have {}", self.keys_read.join(", "));
+                let listed = || format!("use one of {}", self.keys_read.join(", "));
                 let remedy = suggestion(name, self.keys_read.iter().copied(), listed);
                 errors.report(key.span(), format!("{} has no key `{name}`", self.name), remedy);
             }
@@ -161,11 +161,11 @@ impl<'t> Fields<'t> {
 #[must_use]
 pub fn kind(value: &Spanned<DeValue>) -> String {
     match value.get_ref() {
-        DeValue::String(_) => "a text".to_owned(),
-        DeValue::Integer(integer) if integer.radix() != 10 => "a number that is not decimal".to_owned(),
+        DeValue::String(_) => "a string".to_owned(),
+        DeValue::Integer(integer) if integer.radix() != 10 => "a non-decimal number".to_owned(),
         DeValue::Float(float) if number(value.get_ref()).is_none() => format!("`{}`", float.as_str()),
         DeValue::Integer(_) | DeValue::Float(_) => "a number".to_owned(),
-        DeValue::Boolean(_) => "true or false".to_owned(),
+        DeValue::Boolean(_) => "a boolean".to_owned(),
         DeValue::Datetime(_) => "a date".to_owned(),
         DeValue::Array(_) => "a list".to_owned(),
         DeValue::Table(_) => "a table".to_owned(),

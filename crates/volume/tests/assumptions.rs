@@ -80,9 +80,9 @@ fn invalid_jitter_is_reported_at_its_place() {
         ("custom,iops=5,jitter=5MiB", "`5MiB` is not a time"),
         ("custom,iops=5,jitter=", "is not a time"),
         ("custom,iops=5,jitter=99999999999999h", "too large"),
-        ("custom,iops=5,jitter=1ms,jitter=2ms", "`jitter` is given twice"),
-        ("custom,latency=1ms,jitter=1ms", "1:20: it has no limit without a bucket of credits"),
-        ("hdd/7200rpm,jitter=1ms", "no limit without a bucket of credits"),
+        ("custom,iops=5,jitter=1ms,jitter=2ms", "duplicate key `jitter`"),
+        ("custom,latency=1ms,jitter=1ms", "1:20: this volume has no limit without a credit bucket"),
+        ("hdd/7200rpm,jitter=1ms", "no limit without a credit bucket"),
     ] {
         let problems = refused(&[text]);
         assert!(problems.contains(message), "{text}: {problems}");
@@ -93,7 +93,10 @@ fn invalid_jitter_is_reported_at_its_place() {
 #[test]
 fn volumes_on_one_machine_agree_about_the_jitter_of_its_limits() {
     let [first, second] = ["0ms", "1ms"].map(|jitter| format!("aws/gp3,machine=m5.large,jitter={jitter}"));
-    assert!(refused(&[&first, &second]).contains("`jitter` is `1ms` here and `0ms` for another volume on the machine"));
+    assert!(
+        refused(&[&first, &second])
+            .contains("`jitter` is `1ms` here, but `0ms` for another volume on the same machine")
+    );
     assert!(resolve_all(&[&first, &format!("{second},host=b")], &no_files).is_ok());
     assert!(resolve_all(&["custom,iops=5,jitter=1ms", "custom,iops=5,jitter=2ms"], &no_files).is_ok());
     let both = resolve_all(&["aws/gp3,machine=m5.large", &first, "custom,iops=5,jitter=9ms"], &no_files).unwrap();
@@ -261,7 +264,7 @@ fn limits_that_merge_state_the_basis() {
     let file = "[[volume]]\nkey.size = { unit = 'GiB', default = 1 }\n\
                 limit = { name = 'a', iops = 5, io_unit = '1MiB', merged = true }\n";
     let merged = resolve_all(&["a.toml"], &|_| Ok(file.to_owned())).unwrap().remove(0).spec.limits.remove(0);
-    assert_eq!(merged.merging.as_ref().unwrap().assumed, "that sequential operations are merged");
+    assert_eq!(merged.merging.as_ref().unwrap().assumed, "sequential operations are merged");
     assert_eq!((merged.counted, merged.merges()), (CountedUnit::Operations, Some((1 << 20, 0))));
 }
 
@@ -276,7 +279,7 @@ fn an_empty_column_does_not_mean_no_machine_limit() {
         caps.filter(|cap| cap.bucket.is_some() == is_bucket).map(|cap| cap.iops).fold(f64::MAX, f64::min)
     };
     assert_eq!((iops(true).round(), iops(false).round()), (12_800.0, 16_000.0));
-    assert!(found.notes.iter().any(|note| note.contains("its uncached limits hold")), "{:?}", found.notes);
+    assert!(found.notes.iter().any(|note| note.contains("the uncached limits apply")), "{:?}", found.notes);
     assert_eq!((found.unknown_limits.len(), found.unknown_machine()), (0, None));
     // A machine with its own limits for these disks keeps them, and only disks that burst have burst limits.
     let own = spec("azure/ultra,size=256GiB,iops=76800,machine=D64s_v6");
@@ -294,12 +297,11 @@ fn unknown_machine_limits_are_named() {
     assert!(note.contains("machine Hyperdisk Balanced IOPS of a3-megagpu-8g"), "{note}");
     let none = spec("gcp/hyperdisk-balanced,machine=n2-standard-8");
     assert!(none.unknown_machine().is_some_and(|note| note.contains("of n2-standard-8")), "{:?}", none.notes);
-    assert_eq!(spec("azure/p30").unknown_machine(), None, "no machine is named");
+    assert_eq!(spec("azure/p30").unknown_machine(), None, "no machine specified");
     // A published limit that counts the same applies instead.
     let covered = spec("gcp/pd-ssd,machine=n2-standard-8");
     assert_eq!((covered.unknown_limits.len(), covered.unknown_machine()), (0, None));
-    let note =
-        "network egress of zonal writes of n2-standard-8 is not published: machine pd-ssd write throughput holds";
+    let note = "network egress of zonal writes of n2-standard-8 is not published: machine pd-ssd write throughput applies instead";
     assert!(covered.notes.iter().any(|known| known == note), "{:?}", covered.notes);
 }
 
@@ -322,8 +324,9 @@ fn every_machine_has_limits_or_names_unknown_ones() {
             limits.chain(spec.unknown_limits.iter().cloned()).collect()
         };
         // A note names limits that are replaced by others.
-        let covered =
-            |spec: &Spec, name: &str| spec.notes.iter().any(|note| note.starts_with(name) && note.ends_with(" holds"));
+        let covered = |spec: &Spec, name: &str| {
+            spec.notes.iter().any(|note| note.starts_with(name) && note.ends_with(" applies instead"))
+        };
         let all: BTreeSet<String> =
             specs.iter().flat_map(|(_, spec)| known(spec)).filter(|name| !name.contains(" for ")).collect();
         for (name, spec) in &specs {

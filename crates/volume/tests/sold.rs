@@ -61,8 +61,8 @@ fn every_volume_of_a_provider_states_what_is_sold() {
 #[test]
 fn a_size_that_is_not_on_sale_gets_a_note() {
     let of = of_set_sizes(",size=466GiB").spec.notes;
-    assert!(of.iter().any(|note| note.contains("not sold with size=466 GiB: the next size is 512 GiB")), "{of:?}");
-    assert!(!of_set_sizes(",size=512GiB").spec.notes.iter().any(|note| note.contains("not sold")));
+    assert!(of.iter().any(|note| note.contains("not available with size=466 GiB: the next size is 512 GiB")), "{of:?}");
+    assert!(!of_set_sizes(",size=512GiB").spec.notes.iter().any(|note| note.contains("not available")));
 }
 
 #[test]

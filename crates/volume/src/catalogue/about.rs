@@ -118,7 +118,7 @@ fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyFacts {
             (bounds.least, bounds.most) = (bound(&key.least), bound(&key.most));
             let with = |base: f64| format!("{} {word}", unit.show(base)).trim_end().to_owned();
             let range = match (bounds.least, bounds.most) {
-                _ if key.fixed => "follows from the rest".to_owned(),
+                _ if key.fixed => "derived".to_owned(),
                 // Such bounds only exclude invalid numbers.
                 (least, Some(most)) if least.unwrap_or(0.0) * 10.0 * ANY <= most && most >= ANY => "any".to_owned(),
                 _ if !key.one_of.is_empty() => key.one_of.iter().map(|one| number(*one)).collect::<Vec<_>>().join(", "),
@@ -138,7 +138,7 @@ fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyFacts {
         KeyKind::Machine(_) => {
             let takers = key.attach.iter().flat_map(|column| super::attachment::takers(&found.provider, column));
             let takers = takers.collect::<Vec<_>>().join(", ");
-            let all = "a machine of the provider's";
+            let all = "any machine type of the provider";
             (word(), if takers.is_empty() { all.to_owned() } else { format!("{all}: {takers}") })
         }
     };

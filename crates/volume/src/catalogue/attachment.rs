@@ -12,7 +12,7 @@ pub(super) fn refusal(provider: &Provider, volume: &VolumeType, machine: &str) -
     let series = machine.split('-').next().unwrap_or_default();
     let of_series = |row: &&str| row.split('-').next().is_some_and(|known| known.eq_ignore_ascii_case(series));
     let only: Vec<&str> = takers(provider, column).into_iter().filter(of_series).collect();
-    let only = if only.is_empty() { String::new() } else { format!(", of its series only to {}", only.join(", ")) };
+    let only = if only.is_empty() { String::new() } else { format!("; in this series only to {}", only.join(", ")) };
     let message = format!("cannot be attached to {machine}{only}");
     let takes = |other: &&VolumeType| {
         let column = machine_key(other).and_then(|key| key.attach.as_ref()).filter(|_| other.edition.is_none());
@@ -21,15 +21,15 @@ pub(super) fn refusal(provider: &Provider, volume: &VolumeType, machine: &str) -
         })
     };
     let others: Vec<&str> = provider.types.iter().filter(takes).map(|other| other.id.as_str()).collect();
-    let others = if others.is_empty() { "none of the volumes here".to_owned() } else { others.join(", ") };
-    Some((message, format!("it takes {others}; the refusal is by {}", cited(provider, source.as_ref()))))
+    let others = if others.is_empty() { "none of the volumes in the catalogue".to_owned() } else { others.join(", ") };
+    Some((message, format!("it supports {others} ({})", cited(provider, source.as_ref()))))
 }
 
 /// Returns the note for a machine that takes a volume on request to the provider alone.
 pub(super) fn on_request(provider: &Provider, key: &SchemaKey, id: &str, machine: &str) -> Option<String> {
     let (word, source) = table::attachment(&provider.tables, key.attach.as_ref()?, machine)?;
     let source = cited(provider, source.as_ref());
-    let note = || format!("{}: {machine} takes {id} after a request to the provider ({source})", spec::ON_REQUEST);
+    let note = || format!("{}: {machine} supports {id} after a request to the provider ({source})", spec::ON_REQUEST);
     (word == ON_REQUEST).then(note)
 }
 

@@ -124,13 +124,13 @@ impl VolumeBuilder<'_> {
     /// Evaluates a rule that must be positive, or at least not negative.
     fn bounded(&mut self, rule: &SchemaRule, what: &str, positive: bool) -> Option<f64> {
         let value = self.value(rule)?;
-        let bound = if positive { "more than 0" } else { "0 or more" };
+        let bound = if positive { "greater than 0" } else { "at least 0" };
         if value > VALUE_MAX {
-            let message = format!("`{what}` comes to {value:e}, more than the maximum of 10^15");
-            self.refuse(rule, message, "write a number, or a rule for one, up to 10^15");
+            let message = format!("`{what}` evaluates to {value:e}, above the maximum of 10^15");
+            self.refuse(rule, message, "use a number or rule of at most 10^15");
         } else if value < 0.0 || positive && value == 0.0 {
-            let message = format!("`{what}` comes to {}, and must be {bound}", number(value));
-            self.refuse(rule, message, &format!("write a number, or a rule for one, that is {bound}"));
+            let message = format!("`{what}` evaluates to {}, but must be {bound}", number(value));
+            self.refuse(rule, message, &format!("use a number or rule that is {bound}"));
         }
         Some(value)
     }
@@ -139,8 +139,8 @@ impl VolumeBuilder<'_> {
     fn rate(&mut self, rule: &SchemaRule, what: &str, factor: f64) -> Option<u64> {
         let value = self.bounded(rule, what, true)?;
         if value > 0.0 && whole(value * factor) == 0 {
-            let message = format!("`{what}` comes to less than one a second");
-            self.refuse(rule, message, "give at least one operation or byte a second");
+            let message = format!("`{what}` evaluates to less than 1 per second");
+            self.refuse(rule, message, "use at least 1 operation or byte per second");
         }
         Some(whole(value * factor).max(1))
     }
@@ -163,8 +163,8 @@ impl VolumeBuilder<'_> {
             let Some(limit) = self.limit(rule) else { continue };
             let twice = limits.iter().any(|known| known.name == limit.name && known.scope == limit.scope);
             if let (true, Some(rate)) = (twice, rule.read.as_ref().or(rule.write.as_ref())) {
-                let message = format!("two limits in force are called `{}`", limit.name);
-                self.refuse(rate, message, "give each its own `name`");
+                let message = format!("two active limits are named `{}`", limit.name);
+                self.refuse(rate, message, "use a unique `name` for each");
             }
             limits.push(limit);
         }
@@ -181,8 +181,8 @@ impl VolumeBuilder<'_> {
         match self.evaluate(rule) {
             Some(RuleValue::Number(number)) => number != 0.0,
             Some(RuleValue::Word(word)) => {
-                let message = format!("`when` comes to the word `{word}`");
-                self.refuse(rule, message, "write a condition, as in `machine = 'large'`");
+                let message = format!("`when` evaluates to the word `{word}`");
+                self.refuse(rule, message, "use a condition such as `machine = 'large'`");
                 false
             }
             None => false,
@@ -245,7 +245,7 @@ impl VolumeBuilder<'_> {
         };
         let shown = |rule: &Option<SchemaRule>| self.show_with_value(rule.as_ref()?, &unit);
         match (shown(&limit.read), shown(&limit.write)) {
-            (Some(read), Some(write)) if read != write => format!("reads {read}, writes {write}, on one budget"),
+            (Some(read), Some(write)) if read != write => format!("reads {read}, writes {write}, sharing one budget"),
             (read, write) => read.or(write).unwrap_or_default(),
         }
     }
@@ -266,8 +266,8 @@ impl VolumeBuilder<'_> {
                 let start = at_start.as_ref().and_then(|rule| {
                     let start = whole(self.bounded(rule, "credits_at_start", false)? * factor);
                     if start > most {
-                        let message = "more credits at the start than the bucket holds".to_owned();
-                        self.refuse(rule, message, "write less, or nothing for a full bucket");
+                        let message = "more initial credits than the bucket holds".to_owned();
+                        self.refuse(rule, message, "use a smaller value, or omit it for a full bucket");
                     }
                     Some(start)
                 });
@@ -282,14 +282,14 @@ impl VolumeBuilder<'_> {
         let common = &self.found.values.common;
         let is_bucket = |limit: &Limit| matches!(limit.burst, Burst::Credits { .. });
         let unused = [
-            ("credits", common.credits.is_some(), limits.iter().any(is_bucket), "bucket of credits"),
-            ("jitter", common.jitter_ns.is_some(), !limits.iter().all(is_bucket), "limit without a bucket of credits"),
+            ("credits", common.credits.is_some(), limits.iter().any(is_bucket), "credit bucket"),
+            ("jitter", common.jitter_ns.is_some(), !limits.iter().all(is_bucket), "limit without a credit bucket"),
         ];
         for (name, _, _, what) in unused.into_iter().filter(|(_, is_given, is_used, _)| *is_given && !is_used) {
             let request = &self.found.request;
             let at = request.pairs.iter().find(|(key, _)| key.text == name).map_or(0..0, |(key, _)| key.at.clone());
-            let problem = request.text.problem(at, format!("it has no {what} at this size"));
-            self.problems.push(problem.help(format!("leave `{name}` out")));
+            let problem = request.text.problem(at, format!("this volume has no {what} at this size"));
+            self.problems.push(problem.help(format!("omit `{name}`")));
         }
     }
 
@@ -299,8 +299,8 @@ impl VolumeBuilder<'_> {
         for rule in rules {
             let Some(station) = self.station(rule) else { continue };
             if stations.iter().any(|known| known.name == station.name && known.scope == station.scope) {
-                let message = format!("two stations are called `{}`", station.name);
-                self.refuse(&rule.servers, message, "give each its own `name`");
+                let message = format!("two stations are named `{}`", station.name);
+                self.refuse(&rule.servers, message, "use a unique `name` for each");
             }
             stations.push(station);
         }
@@ -310,14 +310,14 @@ impl VolumeBuilder<'_> {
     fn station(&mut self, station: &StationRule) -> Option<Station> {
         let servers = self.bounded(&station.servers, "servers", true)?;
         if servers > 0.0 && (servers.fract() != 0.0 || servers > f64::from(SERVERS_MAX)) {
-            let message = format!("`servers` comes to {}", number(servers));
-            self.refuse(&station.servers, message, "write a whole number from 1 to 65,536");
+            let message = format!("`servers` evaluates to {}", number(servers));
+            self.refuse(&station.servers, message, "use a whole number from 1 to 65,536");
         }
         let servers = whole(servers);
         let service_us = self.bounded(&station.service_us, "service_us", false)?;
         let each = self.show_with_value(&station.service_us, "us").unwrap_or_default();
         let plural = if servers == 1 { "" } else { "s" };
-        let rule = format!("{} server{plural}, each operation takes {each}", number(servers as f64));
+        let rule = format!("{} server{plural}, {each} per operation", number(servers as f64));
         Some(Station {
             name: station.name.clone(),
             scope: station.scope.clone(),
@@ -355,7 +355,7 @@ impl VolumeBuilder<'_> {
                 rules.iter().find(|(name, _)| name == less).or_else(|| rules.iter().find(|(name, _)| name == more));
             if let Some((_, rule)) = said.filter(|_| low > high) {
                 let message = format!("`{less}` is {}, more than `{more}`, {}", number(low), number(high));
-                self.refuse(rule, message, "exchange them, or give both");
+                self.refuse(rule, message, "swap them, or set both");
             }
         }
         drive
@@ -366,8 +366,8 @@ impl VolumeBuilder<'_> {
         let request = &self.found.request;
         for (key, _) in &request.pairs {
             if matches!(key.text.as_str(), "latency" | "written" | "unwritten" | "spells") {
-                let message = format!("`{}` does not apply to a drive: its mechanics set its latency", key.text);
-                self.problems.push(request.text.problem(key.at.clone(), message).help("leave it out"));
+                let message = format!("`{}` does not apply to a drive: its mechanics determine its latency", key.text);
+                self.problems.push(request.text.problem(key.at.clone(), message).help("omit it"));
             }
         }
     }
@@ -402,8 +402,8 @@ impl VolumeBuilder<'_> {
             (law.law.as_str(), &values[..], &law.parameters[..])
             && most < least
         {
-            let message = format!("`{name}` comes to {most}, less than the least latency of the law, {least}");
-            self.refuse(rule, message, "exchange them");
+            let message = format!("`{name}` evaluates to {most}, below the law's minimum latency of {least}");
+            self.refuse(rule, message, "swap them");
         }
         let us = |index: usize| Nanos::new(whole(values.get(index).copied().unwrap_or(0.0) * 1e3));
         let plain = |index: usize| values.get(index).copied().unwrap_or(1.0).max(1e-3);

@@ -20,26 +20,26 @@ pub(super) fn names(provider: &Provider, errors: &mut CatalogueErrors) {
     }
     for (id, at) in std::mem::take(&mut errors.cited) {
         if !provider.sources.contains_key(&id) {
-            let write = || format!("write a `[source.{id}]` with its `title`");
+            let write = || format!("add `[source.{id}]` with a `title`");
             let remedy = suggestion(&id, provider.sources.keys().map(String::as_str), write);
-            errors.add_with(at, format!("there is no source `{id}`"), remedy);
+            errors.add_with(at, format!("unknown source `{id}`"), remedy);
         }
     }
     for (id, at) in std::mem::take(&mut errors.tables) {
         if !provider.tables.iter().any(|table| table.has_id(&id)) {
             let known = provider.tables.iter().flat_map(|table| &table.ids);
-            let write = || format!("write a `[[table]]` with `id = \"{id}\"`");
+            let write = || format!("add a `[[table]]` with `id = \"{id}\"`");
             let remedy = suggestion(&id, known.map(String::as_str), write);
-            errors.add_with(at, format!("there is no table `{id}`"), remedy);
+            errors.add_with(at, format!("unknown table `{id}`"), remedy);
         }
     }
     for (column, at) in std::mem::take(&mut errors.attachments) {
         let tables = provider.tables.iter().filter(|table| table.has_id(ATTACHMENTS));
         let known: Vec<&str> = tables.flat_map(|table| &table.columns).map(String::as_str).collect();
         if !known.contains(&column.as_str()) {
-            let write = || format!("write a `[[table]]` with `id = \"{ATTACHMENTS}\"` and this column");
+            let write = || format!("add this column to a `[[table]]` with `id = \"{ATTACHMENTS}\"`");
             let remedy = suggestion(&column, known.iter().copied(), write);
-            errors.add_with(at, format!("no table of attachments has a column `{column}`"), remedy);
+            errors.add_with(at, format!("no attachment table has a column `{column}`"), remedy);
         }
     }
 }
@@ -50,9 +50,9 @@ fn variables(provider: &Provider, volume: &VolumeType, errors: &mut CatalogueErr
         let mut used = Vec::new();
         rule.expr.names(&mut used);
         for (name, at) in used.into_iter().filter(|(name, _)| !known.contains_key(name)) {
-            let listed = || format!("there are {}", known.keys().cloned().collect::<Vec<_>>().join(", "));
+            let listed = || format!("use one of {}", known.keys().cloned().collect::<Vec<_>>().join(", "));
             let remedy = suggestion(&name, known.keys().map(String::as_str), listed);
-            errors.add_with(inside(&rule.at, &at), format!("there is no variable `{name}`"), remedy);
+            errors.add_with(inside(&rule.at, &at), format!("unknown variable `{name}`"), remedy);
         }
     }
 }
@@ -63,16 +63,16 @@ fn order_of_lets(volume: &VolumeType, errors: &mut CatalogueErrors) {
         rule.expr.names(&mut used);
         let later = |used: &str| volume.lets[index..].iter().any(|(later, _)| later == used);
         for (used, at) in used.into_iter().filter(|(used, _)| later(used)) {
-            let message = format!("`let.{name}` needs `let.{used}`, which has no value before it");
-            let remedy = "write what a rule needs above it, and nothing in a circle";
+            let message = format!("`let.{name}` uses `let.{used}` before it is defined");
+            let remedy = "define variables before the rules that use them, without cycles";
             errors.add_with(inside(&rule.at, &at), message, remedy);
         }
         let is_key = volume.keys.iter().any(|key| {
             key.name == *name || super::schema::variables(key).iter().any(|(variable, _, _)| variable == name)
         });
         if is_key {
-            let message = format!("`let.{name}` has the name of a key's variable, which it would hide");
-            errors.add_with(rule.at.clone(), message, "give it another name");
+            let message = format!("`let.{name}` shadows a key's variable");
+            errors.add_with(rule.at.clone(), message, "rename it");
         }
     }
 }
@@ -80,8 +80,8 @@ fn order_of_lets(volume: &VolumeType, errors: &mut CatalogueErrors) {
 /// Checks the ID of a volume. Requests write it behind `#`, before the keys.
 pub(super) fn id(id: &str, at: Range<usize>, errors: &mut CatalogueErrors) {
     if id.trim().is_empty() || id.contains([',', '#', '@', '=']) || id.trim() != id {
-        let remedy = "write one without `,`, `#`, `@`, `=` and blanks around it, as in `id = \"fast\"`";
-        errors.add_with(at, format!("`{id}` is no name for a volume"), remedy);
+        let remedy = "use an id without `,`, `#`, `@`, `=` and surrounding blanks, such as `id = \"fast\"`";
+        errors.add_with(at, format!("`{id}` is not a valid volume id"), remedy);
     }
 }
 
@@ -89,7 +89,7 @@ pub(super) fn title(fields: &mut Fields, errors: &mut CatalogueErrors) -> String
     let name = fields.required("name", errors);
     if fields.has("name") && name.trim().is_empty() {
         let at = fields.place("name");
-        errors.add_with(at, "the name is empty", "write what it is, as in `name = \"volume IOPS\"`");
+        errors.add_with(at, "the name is empty", "add a descriptive name, such as `name = \"volume IOPS\"`");
     }
     name
 }
@@ -111,24 +111,24 @@ pub(super) fn unit(key: &str, word: &str, unit: QuantityUnit, at: Range<usize>, 
     let known = QuantityUnit::of_measure(wrong.map_or(unit.measure, |(measure, _)| measure));
     let near = slip.or_else(|| closest(word, known.iter().copied()));
     let listed = || match known.is_empty() {
-        true => "write what is counted, as in `unit = \"disks\"`".to_owned(),
-        false => format!("there are {}", known.join(", ")),
+        true => "name the counted things, such as `unit = \"disks\"`".to_owned(),
+        false => format!("use one of {}", known.join(", ")),
     };
     let remedy = near.map_or_else(listed, |near| format!("did you mean `{near}`?"));
     let what = wrong.map_or("a quantity", |(_, what)| what);
-    errors.add_with(at, format!("`{word}` is no unit of {what}"), remedy);
+    errors.add_with(at, format!("`{word}` is not a unit for {what}"), remedy);
 }
 
 /// Checks that choices differ and have no numeric bounds.
 pub(super) fn choices(kind: &KeyKind, fields: &Fields, errors: &mut CatalogueErrors) {
     let KeyKind::Choice(choices) = kind else { return };
     if let Some(word) = twice(choices) {
-        errors.add_with(fields.place("choices"), format!("`{word}` is there twice"), "name each choice once");
+        errors.add_with(fields.place("choices"), format!("duplicate choice `{word}`"), "list each choice once");
     }
     for key in ["min", "max", "one_of", "sold", "step"] {
         if fields.has(key) {
-            let message = format!("`{key}` says nothing of words to choose from");
-            errors.add_with(fields.place(key), message, "leave it out, or write a `unit` instead of `choices`");
+            let message = format!("`{key}` does not apply to `choices`");
+            errors.add_with(fields.place(key), message, "omit it, or use a `unit` instead of `choices`");
         }
     }
 }
@@ -148,20 +148,16 @@ pub(super) fn counting(fields: &Fields, errors: &mut CatalogueErrors) {
         }
     };
     if !counts_operations {
-        refuse("larger_than", "is for limits that count operations", "leave it out, or give the rate in `iops`");
+        refuse("larger_than", "applies only to limits on operations", "omit it, or set the rate with `iops`");
     }
     if !fields.has("io_unit") {
-        refuse(
-            "merged",
-            "needs `io_unit`, up to which a run counts as one",
-            "write, for example, `io_unit = \"256KiB\"`",
-        );
+        refuse("merged", "needs `io_unit`, the largest merged request", "add, for example, `io_unit = \"256KiB\"`");
     }
     if fields.has("credits") {
-        let remedy = "leave it out: what a bucket holds is admitted at once";
-        refuse("jitter", "says nothing where there are `credits`", remedy);
+        let remedy = "omit it: a limit admits all available credits at once";
+        refuse("jitter", "has no effect with `credits`", remedy);
     } else {
-        refuse("credits_at_start", "needs `credits`", "give the size of the bucket as `credits`");
+        refuse("credits_at_start", "needs `credits`", "set the bucket size with `credits`");
     }
 }
 

@@ -52,8 +52,8 @@ pub(super) fn check_parameter(name: &str, value: f64) -> Option<(String, String)
     let (least, most) = (number(parameter.least), number(parameter.most));
     let kind = if parameter.whole { "a whole number" } else { "a number" };
     let fits = (parameter.least..=parameter.most).contains(&value) && (!parameter.whole || value.fract() == 0.0);
-    let message = || format!("there is no drive whose `{name}` is {}", number(value));
-    (!fits).then(|| (message(), format!("write {kind} from {least} to {most}")))
+    let message = || format!("`{name}` of a drive cannot be {}", number(value));
+    (!fits).then(|| (message(), format!("use {kind} from {least} to {most}")))
 }
 
 /// Pairs of parameters of which the first must not exceed the second.
@@ -115,7 +115,7 @@ mod tests {
         let spec = resolve("hdd/7200rpm").unwrap();
         assert_eq!(spec.behaviour, Behaviour::Drive(HardDisk::sata_7200rpm()));
         let fresh = resolve("hdd/7200rpm,cache_slots=16384,cache_full_at_start=off,max_age=600ms").unwrap();
-        let Behaviour::Drive(drive) = fresh.behaviour else { panic!("no drive") };
+        let Behaviour::Drive(drive) = fresh.behaviour else { panic!("of a drive cannot be") };
         assert!(!drive.cache_full_at_start && drive.cache_slots == 16_384 && drive.max_age.is_some());
     }
 }

@@ -83,7 +83,7 @@ pub(super) fn read_rule(key: &str, value: &Spanned<DeValue>, errors: &mut Catalo
         return Some(SchemaRule { expr: rule::Expr::Number(number), at: value.span() });
     }
     let Some(text) = value.get_ref().as_str() else {
-        errors.add(value.span(), format!("`{key}` is a number or a rule in quotes, not {}", kind(value)));
+        errors.add(value.span(), format!("`{key}` must be a number or a quoted rule, not {}", kind(value)));
         return None;
     };
     match rule::parse(text) {
@@ -104,13 +104,13 @@ pub(super) fn evaluate(
 ) -> Result<Option<rule::RuleValue>, Problem> {
     match rule::eval(&rule.expr, names) {
         Ok(Some(rule::RuleValue::Number(number))) if !number.is_finite() => {
-            let remedy = "divide by nothing that comes near 0, and take smaller numbers";
-            let message = "this comes to a number that is too large, or to none at all";
+            let remedy = "avoid division by values near 0, and use smaller numbers";
+            let message = "the result is too large or not a number";
             Err(text.problem(rule.at.clone(), message).help(remedy))
         }
         Ok(value) => Ok(value),
         Err(error) => {
-            let remedy = "write a rule that holds for every value of its keys, with `if(condition, then, otherwise)`";
+            let remedy = "make the rule valid for all values of its keys with `if(condition, then, otherwise)`";
             let help = error.problem.help.clone().unwrap_or_else(|| remedy.to_owned());
             Err(error.problem.at(text.place(inside(&rule.at, &error.at))).help(help))
         }

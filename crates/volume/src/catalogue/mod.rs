@@ -147,11 +147,9 @@ pub fn machine_refusal(volume: &str, machine: &str) -> Option<MachineRefusal> {
     let (provider, volume) = (&found.provider, found.volume());
     let is_of_provider = table::known(provider.machine_tables(), machine);
     let reason = match attachment::machine_key(volume) {
-        _ if provider.machine_tables().next().is_none() => {
-            "the machines of this provider are not known here".to_owned()
-        }
-        _ if !is_of_provider => format!("{machine} is not a machine of this provider"),
-        None => format!("nothing is known of it on {machine}"),
+        _ if provider.machine_tables().next().is_none() => "the catalogue has no machines of this provider".to_owned(),
+        _ if !is_of_provider => format!("{machine} is not a machine type of this provider"),
+        None => format!("its limits on {machine} are unknown"),
         Some(_) => attachment::refusal(provider, volume, machine)?.0,
     };
     Some(MachineRefusal { reason, is_of_provider })
@@ -216,16 +214,15 @@ fn find(text: &str, read_file: &ReadFile) -> Result<FoundVolume, Vec<Problem>> {
     }
     if values.base("size").unwrap_or(0.0) < 1.0 {
         let at = 0..request.text.text.len();
-        let problem =
-            request.text.problem(at, format!("how large {} is has no default", provider.types[index].full_id()));
-        return Err(vec![problem.help("write it, for example size=1TiB")]);
+        let problem = request.text.problem(at, format!("{} has no default size", provider.types[index].full_id()));
+        return Err(vec![problem.help("set it, for example size=1TiB")]);
     }
     Ok(FoundVolume { request, provider, index, values })
 }
 
 fn from_file(request: &VolumeRequest, path: &RequestPart, read_file: &ReadFile) -> Result<Arc<Provider>, Vec<Problem>> {
     let text = read_file(&path.text).map_err(|problem| {
-        let remedy = "give the path of a file as docs/volumes.md describes it, like ./mydisk.toml";
+        let remedy = "use the path of a volume file (see docs/volumes.md), such as ./mydisk.toml";
         request.text.problem(path.at.clone(), problem.what).help(remedy)
     })?;
     from_text(&CatalogueText::new(&path.text, &text))
@@ -269,8 +266,8 @@ fn find_in_file(
     let names: Vec<String> = provider.types.iter().map(VolumeType::full_id).collect();
     let Some(kind) = kind else {
         let several = || {
-            let problem = request.text.problem(0..request.text.text.len(), "the file has several volumes");
-            vec![problem.help(format!("append #NAME with one of {}", names.join(", ")))]
+            let problem = request.text.problem(0..request.text.text.len(), "the file defines several volumes");
+            vec![problem.help(format!("append #NAME, one of {}", names.join(", ")))]
         };
         return if names.len() == 1 { Ok(0) } else { Err(several()) };
     };
@@ -291,13 +288,13 @@ fn builtin_provider(
     let path = provider.at.start..kind.at.end;
     let named = &request.text.text[path.clone()];
     if request::file(named).is_some() {
-        let problem = request.text.problem(path.end..request.head_end(), "a file has no editions");
-        return Err(vec![problem.help(format!("name a volume in it, as in {named}#NAME@EDITION"))]);
+        let problem = request.text.problem(path.end..request.head_end(), "files have no editions");
+        return Err(vec![problem.help(format!("select a volume in the file: {named}#NAME@EDITION"))]);
     }
     if provider.text.is_empty() || provider.text.starts_with(['.', '~']) {
         let problem =
-            request.text.problem(path, format!("`{named}` is no volume, and files of volumes end in `.toml`"));
-        return Err(vec![problem.help("write a name like gcp/pd-ssd, or a path like ./mydisk.toml")]);
+            request.text.problem(path, format!("`{named}` is not a volume; names of volume files end in `.toml`"));
+        return Err(vec![problem.help("use a name such as gcp/pd-ssd, or a path such as ./mydisk.toml")]);
     }
     // For `pd-ssd` alone, or `gpc/pd-ssd`, suggest the providers that sell it.
     let owners = list().into_iter().filter(|listed| listed.name.split('/').nth(1) == Some(kind.text.as_str()));
@@ -336,7 +333,7 @@ fn find_type(
         return Err(vec![unknown_edition(request, kind, edition, &editions)]);
     }
     let names: Vec<String> = provider.types.iter().map(|known| known.id.clone()).collect();
-    Err(vec![unknown(request, kind, &format!("volume of {}", provider.title), &names)])
+    Err(vec![unknown(request, kind, &format!("{} volume", provider.title), &names)])
 }
 
 fn unknown_edition(
@@ -345,25 +342,26 @@ fn unknown_edition(
     edition: Option<&RequestPart>,
     editions: &[&str],
 ) -> Problem {
-    let known: Vec<String> = editions
-        .iter()
-        .map(|edition| {
-            if edition.is_empty() { format!("{} (the newest)", kind.text) } else { format!("{}@{edition}", kind.text) }
-        })
-        .collect();
+    let known: Vec<String> =
+        editions
+            .iter()
+            .map(|edition| {
+                if edition.is_empty() { format!("{} (latest)", kind.text) } else { format!("{}@{edition}", kind.text) }
+            })
+            .collect();
     let at = edition.map_or(kind.at.clone(), |edition| edition.at.clone());
     let message = match edition {
         Some(edition) => format!("{} has no edition `{}`", kind.text, edition.text),
-        None => format!("of {} only older editions are known", kind.text),
+        None => format!("{} exists only in older editions", kind.text),
     };
-    request.text.problem(at, message).help(format!("there is {}", known.join(" and ")))
+    request.text.problem(at, message).help(format!("available: {}", known.join(" and ")))
 }
 
 fn unknown(request: &VolumeRequest, part: &RequestPart, what: &str, names: &[String]) -> Problem {
     let mut known: Vec<&str> = names.iter().map(String::as_str).collect();
     known.dedup();
-    let remedy = suggestion(&part.text, known.iter().copied(), || format!("there are {}", known.join(", ")));
-    request.text.problem(part.at.clone(), format!("there is no {what} `{}`", part.text)).help(remedy)
+    let remedy = suggestion(&part.text, known.iter().copied(), || format!("use one of {}", known.join(", ")));
+    request.text.problem(part.at.clone(), format!("unknown {what} `{}`", part.text)).help(remedy)
 }
 
 /// Reports volumes on one machine that disagree about its properties: two machines cannot be one host.
@@ -381,9 +379,10 @@ fn machine_conflicts(found: &[FoundVolume]) -> Vec<Problem> {
             let given = volume.request.pairs.iter().find(|(name, _)| name.text == key.name);
             let at = given.map_or(0..volume.request.text.text.len(), |(_, value)| value.at.clone());
             let (here, there) = (word(&key.value), word(&other.value));
-            let message = format!("`{}` is `{here}` here and `{there}` for another volume on the machine", key.name);
+            let message =
+                format!("`{}` is `{here}` here, but `{there}` for another volume on the same machine", key.name);
             let problem = volume.request.text.problem(at, message);
-            problems.push(problem.help("give volumes on different machines different names with host="));
+            problems.push(problem.help("assign volumes to different machines with host="));
         }
     }
     problems
@@ -407,10 +406,10 @@ fn value_conflicts<'a>(
         let Some(((_, here), said)) = given.zip(value(volume)) else { continue };
         let (other, there) = *known.entry(volume.host()).or_insert((said, &here.text));
         if other != said {
-            let message = format!("`{name}` is `{}` here and `{there}` for another volume on the machine", here.text);
+            let message =
+                format!("`{name}` is `{}` here, but `{there}` for another volume on the same machine", here.text);
             let problem = volume.request.text.problem(here.at.clone(), message);
-            problems
-                .push(problem.help("say it once, or give volumes on different machines different names with host="));
+            problems.push(problem.help("set it once, or assign volumes to different machines with host="));
         }
     }
     problems

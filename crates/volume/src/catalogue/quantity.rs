@@ -93,11 +93,11 @@ impl QuantityUnit {
 impl QuantityKind {
     fn wanted(self) -> &'static str {
         match self {
-            Self::Size => "a size like 500GiB, 2TiB or 500GB",
-            Self::Throughput => "a throughput like 250MiB/s or 400MB/s",
-            Self::Duration => "a time like 500us, 1.5ms or 60s",
-            Self::Share => "a share like 50%",
-            Self::Count => "a number like 16000 or 16_000",
+            Self::Size => "a size such as 500GiB, 2TiB or 500GB",
+            Self::Throughput => "a throughput such as 250MiB/s or 400MB/s",
+            Self::Duration => "a time such as 500us, 1.5ms or 60s",
+            Self::Share => "a percentage such as 50%",
+            Self::Count => "a number such as 16000 or 16_000",
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn read(text: &CatalogueText) -> (Option<Provider>, Vec<Problem>) {
         let end = text.text.len();
         let problem = |error: &toml::de::Error| {
             let problem = text.problem(error.span().unwrap_or(end..end), error.message());
-            problem.help("write TOML, as in the example of docs/volumes.md")
+            problem.help("use valid TOML, as in docs/volumes.md")
         };
         return (None, errors.iter().map(problem).collect());
     }
@@ -47,7 +47,7 @@ fn provider(mut root: Fields, errors: &mut CatalogueErrors) -> Provider {
     let tables: Vec<RateTable> = root.tables("table", errors).into_iter().map(|fields| table(fields, errors)).collect();
     let volumes = root.tables("volume", errors);
     if volumes.is_empty() && !root.has("volume") {
-        errors.add_with(0..0, "the file defines no volume", "write a `[[volume]]` with its `key.size` and its limits");
+        errors.add_with(0..0, "the file defines no volume", "add a `[[volume]]` with `key.size` and limits");
     }
     let mut types: Vec<VolumeType> = Vec::new();
     for fields in volumes {
@@ -55,7 +55,7 @@ fn provider(mut root: Fields, errors: &mut CatalogueErrors) -> Provider {
         let volume = volume(fields, &tables, errors);
         let id = volume.full_id();
         if types.iter().any(|known| known.full_id() == id) {
-            errors.add_with(at, format!("two volumes are called `{id}`"), "give each its own `id` or `edition`");
+            errors.add_with(at, format!("two volumes are named `{id}`"), "use a unique `id` or `edition` for each");
         }
         types.push(volume);
     }
@@ -72,7 +72,7 @@ fn sources(fields: &Fields, errors: &mut CatalogueErrors) -> BTreeMap<String, Li
     let mut sources = BTreeMap::new();
     for (key, value) in fields.entries() {
         let Some(table) = value.get_ref().as_table() else {
-            errors.add(value.span(), format!("a source is a table, not {}", kind(value)));
+            errors.add(value.span(), format!("a source must be a table, not {}", kind(value)));
             continue;
         };
         let mut fields = Fields::new(table, value.span(), "this source");
@@ -92,7 +92,11 @@ fn table(mut fields: Fields, errors: &mut CatalogueErrors) -> RateTable {
     let ids = words(fields.required("id", errors));
     let columns = words(fields.required("columns", errors));
     if let Some(twice) = check::twice(&columns) {
-        errors.add_with(fields.place("columns"), format!("two columns are called `{twice}`"), "give each its own name");
+        errors.add_with(
+            fields.place("columns"),
+            format!("two columns are named `{twice}`"),
+            "use a unique name for each",
+        );
     }
     let source = fields.source(errors);
     let at = fields.value("rows").map_or_else(|| fields.at.clone(), toml::Spanned::span);
@@ -122,8 +126,8 @@ fn volume(mut fields: Fields, tables: &[RateTable], errors: &mut CatalogueErrors
     let id = fields.text("id", errors).unwrap_or_else(|| "volume".to_owned());
     fields.name = format!("`{id}`");
     check::id(&id, fields.place("id"), errors);
-    let no_size = "no `key.size` sets its size";
-    let remedy = "write, for example, `key.size = { unit = \"GiB\", default = 100 }`";
+    let no_size = "`key.size` is missing";
+    let remedy = "add, for example, `key.size = { unit = \"GiB\", default = 100 }`";
     if !fields.has("key") {
         errors.add_with(fields.at.clone(), no_size, remedy);
     }
@@ -169,8 +173,12 @@ fn notes(fields: &mut Fields, errors: &mut CatalogueErrors) -> Vec<NoteRule> {
                 Some(note)
             }
             _ => {
-                let remedy = "write a text in quotes, or `{ when = \"RULE\", text = \"...\" }`";
-                errors.add_with(value.span(), format!("`notes` holds texts in quotes, not {}", kind(value)), remedy);
+                let remedy = "use a quoted string, or `{ when = \"RULE\", text = \"...\" }`";
+                errors.add_with(
+                    value.span(),
+                    format!("`notes` must contain quoted strings, not {}", kind(value)),
+                    remedy,
+                );
                 None
             }
         };
@@ -181,7 +189,7 @@ fn keys(fields: &Fields, errors: &mut CatalogueErrors) -> Vec<SchemaKey> {
     let mut keys = Vec::new();
     for (name, value) in fields.entries() {
         let Some(table) = value.get_ref().as_table() else {
-            errors.add(value.span(), format!("a key is a table, not {}", kind(value)));
+            errors.add(value.span(), format!("a key must be a table, not {}", kind(value)));
             continue;
         };
         let name = name.get_ref().to_string();
@@ -205,14 +213,14 @@ fn key(name: String, mut fields: Fields, errors: &mut CatalogueErrors) -> Option
         }
         _ => {
             let message = format!("{} needs one of `unit`, `choices` and `table`", fields.name);
-            errors.add_with(fields.at, message, "write, for example, `unit = \"GiB\"`");
+            errors.add_with(fields.at, message, "add, for example, `unit = \"GiB\"`");
             return None;
         }
     };
     check::choices(&kind, &fields, errors);
     if name == "size" && !matches!(kind, KeyKind::Quantity(..)) {
         let at = fields.at.clone();
-        errors.add_with(at, "a size has a unit", "write, for example, `key.size = { unit = \"GiB\", default = 100 }`");
+        errors.add_with(at, "a size needs a unit", "add, for example, `key.size = { unit = \"GiB\", default = 100 }`");
     }
     let key = SchemaKey {
         default: default(&mut fields, &kind, errors),
@@ -241,7 +249,7 @@ fn default(fields: &mut Fields, kind: &KeyKind, errors: &mut CatalogueErrors) ->
     if let KeyKind::Choice(choices) = kind
         && !choices.contains(&word)
     {
-        let remedy = units::suggestion(&word, choices.iter().map(String::as_str), || "take one of them".to_owned());
+        let remedy = units::suggestion(&word, choices.iter().map(String::as_str), || "use one of them".to_owned());
         let message = format!("the default `{word}` is not one of {}", choices.join(", "));
         errors.add_with(at.clone(), message, remedy);
     }
@@ -253,8 +261,8 @@ fn numbers(fields: &mut Fields, key: &'static str, errors: &mut CatalogueErrors)
     let positive = |item: &toml::Spanned<toml::de::DeValue<'_>>| number(item.get_ref()).filter(|number| *number >= 0.0);
     let numbers = value.get_ref().as_array().map(|array| array.iter().map(positive).collect());
     numbers.flatten().filter(|numbers: &Vec<f64>| !numbers.is_empty()).unwrap_or_else(|| {
-        let message = format!("`{key}` is a list of numbers, none below 0");
-        errors.add_with(value.span(), message, "write, for example, [1, 2, 4]");
+        let message = format!("`{key}` must be a list of non-negative numbers");
+        errors.add_with(value.span(), message, "use, for example, [1, 2, 4]");
         Vec::new()
     })
 }
@@ -263,7 +271,7 @@ fn step(fields: &mut Fields, errors: &mut CatalogueErrors) -> Option<f64> {
     let value = fields.value("step")?;
     let found = number(value.get_ref()).filter(|step| *step > 0.0);
     if found.is_none() {
-        errors.add_with(value.span(), "`step` is a number above 0", "write, for example, `step = 1`");
+        errors.add_with(value.span(), "`step` must be a number greater than 0", "use, for example, `step = 1`");
     }
     found
 }
@@ -313,8 +321,9 @@ fn limit(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<LimitRule> 
     let [(bytes, read, write)] = &found[..] else {
         // A rate that is present but invalid has already been reported.
         if given != 1 {
-            let remedy = "give one of `iops`, `mibps` and `mbps`, or of these with `read_` or `write_` before, as in `iops = 3_000`";
-            errors.add_with(at, "a limit has one rate", remedy);
+            let remedy = "set one of `iops`, `mibps` or `mbps`, with or without the prefix `read_` or `write_`, for \
+                example `iops = 3_000`";
+            errors.add_with(at, "a limit must have one rate", remedy);
         }
         return None;
     };
@@ -328,10 +337,10 @@ fn limit(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<LimitRule> 
 
 /// Reads `{ ms = 5, source = "m1" }`. Without a source, the jitter counts as assumed.
 fn jitter(limit: &mut Fields, errors: &mut CatalogueErrors) -> Option<JitterRule> {
-    const REMEDY: &str = "write, for example, `jitter = { ms = 5 }`, or leave `jitter` out";
+    const REMEDY: &str = "use, for example, `jitter = { ms = 5 }`, or omit `jitter`";
     let value = limit.value("jitter")?;
     let Some(table) = value.get_ref().as_table() else {
-        errors.add_with(value.span(), format!("`jitter` is a table, not {}", kind(value)), REMEDY);
+        errors.add_with(value.span(), format!("`jitter` must be a table, not {}", kind(value)), REMEDY);
         return None;
     };
     let mut fields = Fields::new(table, value.span(), "`jitter`");
@@ -368,15 +377,15 @@ fn tolerance(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<Toleran
     let is_burst = fields.boolean("burst", errors);
     let source = fields.source(errors);
     if source.is_none() {
-        let remedy = "add `source = \"ID\"`, the id of a `[source.ID]` of this file";
+        let remedy = "add `source = \"ID\"`, the id of a `[source.ID]` in this file";
         errors.add_with(fields.at.clone(), "`tolerance` has no `source`", remedy);
     }
     fields.finish(errors);
     let Some(percent) = percent.filter(|percent| (0.0..=PERCENT_MAX).contains(percent)) else {
         errors.add_with(
             at,
-            "`percent` of a `tolerance` is a number from 0 to 100",
-            "write, for example, `percent = 5`",
+            "`percent` of a `tolerance` must be a number from 0 to 100",
+            "use, for example, `percent = 5`",
         );
         return None;
     };
@@ -390,7 +399,7 @@ fn scope(fields: &mut Fields, otherwise: Scope, errors: &mut CatalogueErrors) ->
         Some("volume") => Scope::Volume,
         Some("machine") => Scope::Machine,
         Some(other) => {
-            errors.add(at, format!("`scope` is `volume` or `machine`, not `{other}`"));
+            errors.add(at, format!("`scope` must be `volume` or `machine`, not `{other}`"));
             otherwise
         }
     }
@@ -402,7 +411,7 @@ fn size(fields: &mut Fields, key: &'static str, errors: &mut CatalogueErrors) ->
     match quantity::read(&text, QuantityKind::Size) {
         Ok(bytes) if (1.0..=f64::from(1_u32 << 30)).contains(&bytes) => Some(bytes as u32),
         Ok(_) => {
-            errors.add(at, format!("`{key}` is between 1 B and 1 GiB"));
+            errors.add(at, format!("`{key}` must be between 1 B and 1 GiB"));
             None
         }
         Err(problem) => {
@@ -424,8 +433,8 @@ fn station(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<StationRu
     fields.finish(errors);
     let (Some(servers), Some(service_us)) = (servers, service_us) else {
         if !given {
-            let remedy = "give both, as in `servers = 4, service_us = 10`";
-            errors.add_with(at, "a station has `servers` and `service_us`", remedy);
+            let remedy = "set both, for example `servers = 4, service_us = 10`";
+            errors.add_with(at, "a station needs `servers` and `service_us`", remedy);
         }
         return None;
     };
@@ -434,8 +443,8 @@ fn station(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<StationRu
 
 fn behaviour(fields: &mut Fields, errors: &mut CatalogueErrors) -> BehaviourRule {
     if fields.has("drive") && fields.has("latency") {
-        let remedy = "leave out `latency`: the mechanics of a drive set it";
-        errors.add_with(fields.place("latency"), "a volume has a `drive` or a `latency`, not both", remedy);
+        let remedy = "omit `latency`: the mechanics of a drive determine it";
+        errors.add_with(fields.place("latency"), "a volume has either a `drive` or a `latency`, not both", remedy);
         fields.value("latency");
     }
     if let Some(mut drive) = fields.table("drive", errors) {
@@ -450,11 +459,11 @@ fn behaviour(fields: &mut Fields, errors: &mut CatalogueErrors) -> BehaviourRule
     }
     let mut rule = LatencyRule { read: constant(), write: None, mibps: None, source: None, assumed: None, basis: None };
     let Some(mut latency) = fields.table("latency", errors) else {
-        rule.assumed = Some("nothing is said about latency: none is modelled".to_owned());
+        rule.assumed = Some("no latency specified: none is modelled".to_owned());
         return BehaviourRule::Latency(Box::new(rule));
     };
     if !latency.has("read") {
-        let remedy = "write, for example, `latency.read = { law = \"constant\", us = 500 }`";
+        let remedy = "add, for example, `latency.read = { law = \"constant\", us = 500 }`";
         errors.add_with(latency.at.clone(), "`latency` has no law for `read`", remedy);
     }
     if let Some(read) = latency.table("read", errors).and_then(|table| law(table, errors)) {
@@ -475,8 +484,8 @@ fn basis(latency: &mut Fields, errors: &mut CatalogueErrors) -> Option<LatencyBa
     let known = [LatencyBasis::Measured, LatencyBasis::Published, LatencyBasis::Assumed];
     let found = known.into_iter().find(|basis| basis.name() == word);
     if found.is_none() {
-        let remedy = "write `basis = \"measured\"`, `\"published\"` or `\"assumed\"`";
-        errors.add_with(at, format!("`{word}` is not a basis of a latency"), remedy);
+        let remedy = "use `basis = \"measured\"`, `\"published\"` or `\"assumed\"`";
+        errors.add_with(at, format!("`{word}` is not a latency basis"), remedy);
     }
     found
 }
@@ -501,8 +510,8 @@ fn law(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<LawRule> {
     let law = fields.required("law", errors);
     let Some((_, wanted)) = LAWS.iter().find(|(name, _)| *name == law) else {
         let known: Vec<&str> = LAWS.iter().map(|(name, _)| *name).collect();
-        let remedy = units::suggestion(&law, known.iter().copied(), || format!("there are {}", known.join(", ")));
-        errors.add_with(fields.place("law"), format!("there is no law `{law}`"), remedy);
+        let remedy = units::suggestion(&law, known.iter().copied(), || format!("use one of {}", known.join(", ")));
+        errors.add_with(fields.place("law"), format!("unknown law `{law}`"), remedy);
         return None;
     };
     let mut parameters = Vec::new();
@@ -512,7 +521,7 @@ fn law(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<LawRule> {
             None if fields.has(name) => {}
             None => {
                 let message = format!("the law `{law}` needs `{name}`");
-                errors.add_with(fields.at.clone(), message, format!("write, for example, `{name} = 500`"));
+                errors.add_with(fields.at.clone(), message, format!("add, for example, `{name} = 500`"));
             }
         }
     }
@@ -524,7 +533,7 @@ fn law(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<LawRule> {
 /// Reads measured quantiles: pairs of a percentile and its latency in microseconds.
 fn points(fields: &mut Fields, errors: &mut CatalogueErrors) -> Vec<(f64, f64)> {
     let Some(value) = fields.value("points") else {
-        errors.add(fields.at.clone(), "the law `quantiles` needs `points`, as in [[50, 900], [99, 2_000]]");
+        errors.add(fields.at.clone(), "the law `quantiles` needs `points`, such as [[50, 900], [99, 2_000]]");
         return Vec::new();
     };
     let pair = |item: &toml::Spanned<toml::de::DeValue<'_>>| {
@@ -534,13 +543,13 @@ fn points(fields: &mut Fields, errors: &mut CatalogueErrors) -> Vec<(f64, f64)> 
     };
     let points: Option<Vec<_>> = value.get_ref().as_array().and_then(|items| items.iter().map(pair).collect());
     let Some(points) = points.filter(|points| !points.is_empty()) else {
-        errors.add(value.span(), "`points` is a list of pairs [percent, us], as in [[50, 900], [99, 2_000]]");
+        errors.add(value.span(), "`points` must be a list of pairs [percent, us], such as [[50, 900], [99, 2_000]]");
         return Vec::new();
     };
     let inside = points.iter().all(|(percent, us)| (0.0..=100.0).contains(percent) && (0.0..=1e12).contains(us));
     let rising = points.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 <= pair[1].1);
     if !inside || !rising {
-        errors.add(value.span(), "`points` must rise, in percent from 0 to 100 and in us from 0 to 10^12");
+        errors.add(value.span(), "`points` must increase, with percent from 0 to 100 and us from 0 to 10^12");
     }
     points
 }
@@ -555,7 +564,7 @@ fn prices(fields: &mut Fields, tables: &[RateTable], errors: &mut CatalogueError
         let prices = match regions {
             None => vec![price],
             Some(_) if price.region.is_some() => {
-                errors.add_with(at.clone(), "a price has `region` and `regions`", "leave one of the two out");
+                errors.add_with(at.clone(), "a price has both `region` and `regions`", "omit one of them");
                 Vec::new()
             }
             Some(id) => regional(&price, &id, tables),
@@ -569,7 +578,7 @@ fn prices(fields: &mut Fields, tables: &[RateTable], errors: &mut CatalogueError
             || found[0].1.region.is_none()
             || regions(price).iter().any(|of| others().contains(of))
         {
-            errors.add_with(at.clone(), "two prices hold in the same region", "give each price its own `region`");
+            errors.add_with(at.clone(), "two prices apply to the same region", "use a unique `region` for each price");
         }
     }
     found.into_iter().map(|(_, price)| price).collect()
@@ -607,7 +616,7 @@ fn price(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<PriceRule> 
         (Some(rule), None) => ("USD", rule),
         (None, Some(rule)) => ("EUR", rule),
         _ => {
-            errors.add(at, "a price is in `usd` or in `eur`");
+            errors.add(at, "a price must be in `usd` or in `eur`");
             return None;
         }
     };

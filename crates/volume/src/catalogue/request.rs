@@ -50,28 +50,28 @@ const LENGTH_MAX: usize = 4096;
 pub(super) fn parse(text: &str) -> Result<VolumeRequest, Vec<Problem>> {
     let source = CatalogueText::new("volume", text);
     if text.len() > LENGTH_MAX {
-        let problem = source.problem(0..0, format!("a volume in {} bytes: that is no name", text.len()));
-        return Err(vec![problem.help(format!("write it in less than {LENGTH_MAX}, or a file of your own"))]);
+        let problem = source.problem(0..0, format!("volume name too long: {} bytes", text.len()));
+        return Err(vec![problem.help(format!("use at most {LENGTH_MAX} bytes, or a volume file"))]);
     }
     let mut parts = split(text, 0, ',').into_iter();
     let head = parts.next().unwrap_or(RequestPart { text: String::new(), at: 0..0 });
     let mut problems = Vec::new();
     if head.text.is_empty() {
-        let problem = source.problem(head.at.clone(), "no volume is named");
-        problems.push(problem.help("write a name like gcp/pd-ssd; `fathom catalog` lists them"));
+        let problem = source.problem(head.at.clone(), "no volume specified");
+        problems.push(problem.help("use a name such as gcp/pd-ssd; `fathom catalog` lists all"));
     }
     let mut pairs: Vec<(RequestPart, RequestPart)> = Vec::new();
     for part in parts {
         let mut sides = split(&part.text, part.at.start, '=').into_iter();
         match (sides.next(), sides.next(), sides.next()) {
             (Some(key), Some(_), _) if pairs.iter().any(|(known, _)| known.text == key.text) => {
-                let problem = source.problem(key.at, format!("`{}` is given twice", key.text));
-                problems.push(problem.help("give it once"));
+                let problem = source.problem(key.at, format!("duplicate key `{}`", key.text));
+                problems.push(problem.help("specify it once"));
             }
             (Some(key), Some(value), None) if !key.text.is_empty() => pairs.push((key, value)),
             _ => {
-                let problem = source.problem(part.at, format!("`{}` is not of the form key=value", part.text));
-                problems.push(problem.help("write, for example, size=1TiB"));
+                let problem = source.problem(part.at, format!("`{}` is not key=value", part.text));
+                problems.push(problem.help("use, for example, size=1TiB"));
             }
         }
     }

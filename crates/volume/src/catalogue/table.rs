@@ -46,7 +46,7 @@ impl TableRow {
         match self.cells.iter().find(is_wrong) {
             Some(_) => Err(Problem::error(
                 ProblemCode::Volume,
-                format!("`{}` has a cell that is none of {} and -", self.name, WORDS.join(", ")),
+                format!("`{}` has an invalid cell: use {} or -", self.name, WORDS.join(", ")),
             )),
             None => Ok(self),
         }
@@ -92,19 +92,16 @@ impl RateTable {
         }
         // Bounds the time of matching, which is exponential in stars.
         if name.matches('*').count() > 3 {
-            return Err(Problem::error(ProblemCode::Volume, format!("`{name}` has more than three stars")));
+            return Err(Problem::error(ProblemCode::Volume, format!("`{name}` has more than three `*`")));
         }
         if !well_formed(&name) {
             return Err(Problem::error(
                 ProblemCode::Volume,
-                format!("`{name}` has a range that is not of the form {{2..8}} or {{2..}}"),
+                format!("`{name}` has an invalid range: use {{2..8}} or {{2..}}"),
             ));
         }
         if cells.contains(&Cell::Matched) && !name.contains('{') {
-            return Err(Problem::error(
-                ProblemCode::Volume,
-                format!("`{name}` has no range whose number `#` could be"),
-            ));
+            return Err(Problem::error(ProblemCode::Volume, format!("`{name}` uses `#` without a range to match")));
         }
         Ok(TableRow { name, cells })
     }
@@ -128,7 +125,7 @@ fn cell(word: &str) -> Result<Cell, Problem> {
             Ok(number) if number.is_finite() && number >= 0.0 => RuleValue::Number(number),
             Ok(_) => {
                 return Err(Problem::error(ProblemCode::Volume, format!("`{word}` is not a number"))
-                    .help("write a number of 0 or more, or `-` for unknown"));
+                    .help("use a number of at least 0, or `-` for unknown"));
             }
             Err(_) => RuleValue::Word(word.to_owned()),
         }),

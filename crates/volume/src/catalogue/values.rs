@@ -30,15 +30,15 @@ pub(super) struct Common {
 
 /// Names and descriptions of the common keys.
 pub const COMMON_KEYS: [(&str, &str); 9] = [
-    ("host", "name of its machine; volumes on one machine share its limits; volumes on one machine share its limits"),
-    ("latency", "this latency for every request instead of the law"),
-    ("written", "how much of it is written at the start; what is not may be read at another latency"),
-    ("unwritten", "latency of reads of unwritten blocks"),
-    ("credits", "how full buckets of credits are at the start"),
-    ("jitter", "how far ahead of an even schedule limits admit operations, instead of what the catalogue assumes"),
-    ("spells", "slow spells, EVERY/LASTING/FACTOR: 1h/2min/10"),
-    ("memory", "its machine's memory for the page cache, which jobs without direct=1 go through"),
-    ("read_ahead", "how far that reads ahead of sequential reads"),
+    ("host", "machine name; volumes on one machine share its limits"),
+    ("latency", "constant latency that replaces the latency law"),
+    ("written", "percentage written at the start; unwritten blocks may have a different read latency"),
+    ("unwritten", "read latency of unwritten blocks"),
+    ("credits", "initial level of burst credits"),
+    ("jitter", "burst tolerance: how far ahead of an even schedule limits admit operations"),
+    ("spells", "slow periods, EVERY/LASTING/FACTOR: 1h/2min/10"),
+    ("memory", "machine memory for the page cache, used by jobs without direct=1"),
+    ("read_ahead", "read-ahead of the page cache"),
 ];
 
 /// Value of a key; numbers are in base units.
@@ -140,13 +140,13 @@ impl ValueFinder<'_> {
         let given = self.given(&key.name);
         let taken = self.found.names.get(&key.name).and_then(|variable| variable.value.clone());
         if let (Some(part), true) = (&given, key.fixed) {
-            self.refuse(part, format!("`{}` of {} follows from other keys", key.name, self.volume.id), None);
+            self.refuse(part, format!("`{}` of {} is derived from other keys", key.name, self.volume.id), None);
             return;
         }
         if let (Some(part), Some(value)) = (&given, &taken) {
             let value = value.number().map_or(String::new(), number);
             let message = format!("`{}` contradicts `machine`, which has {value}", key.name);
-            self.refuse(part, message, Some("give one of the two".to_owned()));
+            self.refuse(part, message, Some("specify only one of them".to_owned()));
             return;
         }
         let value = match (&given, &key.kind) {
@@ -241,7 +241,7 @@ impl ValueFinder<'_> {
         let next =
             bounds.sold_from(value).map(|next| format!(": the next {} is {}", key.name, unit.show(next * unit.factor)));
         let note = format!(
-            "{} is not sold with {}={}{}",
+            "{} is not available with {}={}{}",
             self.volume.full_id(),
             key.name,
             unit.show(base),
@@ -272,16 +272,16 @@ impl ValueFinder<'_> {
         };
         for (name, rule, bound) in [("min", &key.least, least), ("max", &key.most, most)] {
             if let Some(bound) = bound.filter(|bound| !(0.0..=1e19).contains(bound)) {
-                let message = format!("`{name}` of `{}` comes to {}", key.name, unit.show(bound));
-                refuse(rule, message, "write a number from 0 to 10^19 bytes, nanoseconds or pieces");
+                let message = format!("`{name}` of `{}` evaluates to {}", key.name, unit.show(bound));
+                refuse(rule, message, "use a number from 0 to 10^19 bytes, nanoseconds or units");
             }
         }
         if let (Some(least), Some(most)) = (least, most)
             && least > most * (1.0 + 1e-9)
         {
             let (least, most) = (unit.show(least), unit.show(most));
-            let message = format!("`min` of `{}` comes to {least}, which is more than its `max`, {most}", key.name);
-            refuse(&key.least, message, "write a range in which there is something");
+            let message = format!("`min` of `{}` evaluates to {least}, above its `max` of {most}", key.name);
+            refuse(&key.least, message, "use a non-empty range");
             return;
         }
         let Some(default) = default else { return };
@@ -300,7 +300,7 @@ impl ValueFinder<'_> {
             }
             _ => return,
         };
-        refuse(&key.default, message, "write a default that could be given as well");
+        refuse(&key.default, message, "use a default within the allowed range");
     }
 
     fn check_range(&mut self, key: &SchemaKey, part: &RequestPart, unit: QuantityUnit, base: f64) {
@@ -329,7 +329,7 @@ impl ValueFinder<'_> {
         };
         let range = match (least, most) {
             (Some(least), Some(most)) => {
-                Some(format!("{} takes {} to {}", self.volume.id, unit.show(least), unit.show(most)))
+                Some(format!("{} allows {} to {}", self.volume.id, unit.show(least), unit.show(most)))
             }
             _ => None,
         };
@@ -354,7 +354,7 @@ impl ValueFinder<'_> {
             && named.row != found.row
         {
             let message = format!("`size={}` is a {}, not a {}", part.text, found.row, named.row);
-            self.refuse(&part, message, Some("leave one of the two out".to_owned()));
+            self.refuse(&part, message, Some("omit one of them".to_owned()));
         }
         self.set("tier", Some(RuleValue::Word(found.row.clone())), String::new());
         for (column, value) in found.cells {
@@ -370,14 +370,14 @@ impl ValueFinder<'_> {
                 self.found.unknown_machine = true;
             } else if let Some(part) = given {
                 let near = table::nearest(self.provider.machine_tables(), machine);
-                let near = near.map_or(String::new(), |near| format!("the nearest is {near}; "));
+                let near = near.map_or(String::new(), |near| format!("closest: {near}; "));
                 // A flexible machine has numbers instead of a name.
                 let keys = super::machine_keys(self.volume);
                 let is_number = |key: &&SchemaKey| matches!(key.kind, KeyKind::Quantity(..));
                 let numbers = self.volume.keys.iter().filter(is_number).filter(|key| keys.contains(&key.name.as_str()));
-                let numbers: String = numbers.map(|key| format!("give its {}= instead, or ", key.name)).collect();
-                let remedy = format!("{near}{numbers}leave `machine` out to apply no machine limits");
-                self.refuse(part, format!("no machine `{machine}` is known here"), Some(remedy));
+                let numbers: String = numbers.map(|key| format!("set {}= instead, or ", key.name)).collect();
+                let remedy = format!("{near}{numbers}omit `machine` to apply no machine limits");
+                self.refuse(part, format!("the catalogue has no machine `{machine}`"), Some(remedy));
             }
             return;
         };
@@ -397,7 +397,7 @@ impl ValueFinder<'_> {
         let common = &mut self.found.common;
         let refused = match key.text.as_str() {
             "host" if value.text.is_empty() => {
-                Err(Problem::error(ProblemCode::Volume, "the name is empty").help("write one, as in host=a"))
+                Err(Problem::error(ProblemCode::Volume, "the name is empty").help("use a name, for example host=a"))
             }
             "host" => {
                 common.host = Some(value.text.clone());
@@ -412,7 +412,7 @@ impl ValueFinder<'_> {
                     Ok(bytes)
                 } else {
                     Err(Problem::error(ProblemCode::Volume, format!("`{}` is too small", value.text))
-                        .help("give at least 1MiB"))
+                        .help("use at least 1MiB"))
                 }
             }),
             "read_ahead" => read(QuantityKind::Size).inspect(|bytes| common.read_ahead = *bytes),
@@ -426,7 +426,7 @@ impl ValueFinder<'_> {
                 } else {
                     Err(Problem::error(
                         ProblemCode::Volume,
-                        format!("`{}` is more than 60 s: a limit that saves up so much has credits", value.text),
+                        format!("`{}` is more than 60 s: larger bursts need credits", value.text),
                     ))
                 }
             }),
@@ -439,7 +439,8 @@ impl ValueFinder<'_> {
                 let mut known: Vec<&str> = own.collect();
                 let common = COMMON_KEYS.iter().map(|(name, _)| *name).filter(|name| !known.contains(name));
                 known.extend(common.collect::<Vec<_>>());
-                let remedy = suggestion(&key.text, known.iter().copied(), || format!("it has {}", known.join(", ")));
+                let remedy =
+                    suggestion(&key.text, known.iter().copied(), || format!("use one of {}", known.join(", ")));
                 self.refuse(key, format!("{} has no key `{}`", self.volume.full_id(), key.text), Some(remedy));
                 return;
             }
@@ -455,7 +456,7 @@ fn share(text: &str) -> Result<Option<f64>, Problem> {
     if share <= 1.0 {
         Ok(Some(share))
     } else {
-        Err(Problem::error(ProblemCode::Volume, format!("`{text}` is more than 100 %")))
+        Err(Problem::error(ProblemCode::Volume, format!("`{text}` is more than 100%")))
     }
 }
 
@@ -466,7 +467,7 @@ fn spells(text: &str) -> Result<SlowPeriods, Problem> {
     let wanted = || {
         Problem::error(
             ProblemCode::Volume,
-            format!("`{text}` is not EVERY/LASTING/FACTOR, as in 1h/2min/10, with a factor of 1 to 1,000,000"),
+            format!("`{text}` is not EVERY/LASTING/FACTOR, such as 1h/2min/10, with a factor of 1 to 1,000,000"),
         )
     };
     let parts: Vec<&str> = text.split('/').collect();
@@ -481,9 +482,9 @@ fn spells(text: &str) -> Result<SlowPeriods, Problem> {
     if every.min(lasting) < SLOW_PERIOD_MIN_NS {
         return Err(Problem::error(
             ProblemCode::Volume,
-            format!("`{text}` has spells, or times between them, of less than 1 ms"),
+            format!("`{text}` has slow periods or intervals shorter than 1 ms"),
         )
-        .help("write longer ones, as in 1h/2min/10"));
+        .help("use longer ones, such as 1h/2min/10"));
     }
     let [every, lasting] = [every, lasting].map(|ns| Nanos::new(quantity::whole(ns)));
     Ok(SlowPeriods { every, lasting, factor })

@@ -30,8 +30,7 @@ impl UnknownLimit {
 
 impl VolumeBuilder<'_> {
     pub(super) fn merging(&self, rule: &MergingRule) -> Merging {
-        let undocumented =
-            || if rule.source.is_none() { "that sequential operations are merged" } else { "" }.to_owned();
+        let undocumented = || if rule.source.is_none() { "sequential operations are merged" } else { "" }.to_owned();
         Merging {
             source: self.source(rule.source.as_ref()),
             assumed: rule.assumed.clone().unwrap_or_else(undocumented),
@@ -50,7 +49,7 @@ impl VolumeBuilder<'_> {
                 });
                 return;
             }
-            _ if machine => "no `machine` is given: what a machine allows does not limit".to_owned(),
+            _ if machine => "no `machine` specified: machine limits are not applied".to_owned(),
             _ => return,
         };
         if !self.notes.contains(&note) {
@@ -66,7 +65,8 @@ impl VolumeBuilder<'_> {
         for unknown in std::mem::take(&mut self.unknown) {
             match limits.iter().find(|limit| unknown.is_covered_by(limit)) {
                 Some(known) => {
-                    let note = format!("{} of {machine} is not published: {} holds", unknown.name, known.name);
+                    let note =
+                        format!("{} of {machine} is not published: {} applies instead", unknown.name, known.name);
                     self.notes.push(note);
                 }
                 None => names.push(unknown.name),
@@ -77,7 +77,7 @@ impl VolumeBuilder<'_> {
         }
         if !names.is_empty() {
             let what = format!("{MACHINE_UNKNOWN}: the catalogue has no {} of {machine}", names.join(", "));
-            self.notes.push(format!("{what}, and the model none in its place; results on that machine may be lower"));
+            self.notes.push(format!("{what}, so the model does not apply it; the real machine may be slower"));
         }
         names
     }
@@ -93,8 +93,8 @@ impl VolumeBuilder<'_> {
     fn stated_jitter(&mut self, rule: &JitterRule) -> Option<Jitter> {
         let ms = self.bounded(&rule.ms, "jitter", false)?;
         if ms * 1e6 > JITTER_MAX_NS && ms <= VALUE_MAX {
-            let message = format!("`jitter` comes to {} ms, more than 60 s", number(ms));
-            self.refuse(&rule.ms, message, "write less: a limit that saves up so much has `credits`");
+            let message = format!("`jitter` evaluates to {} ms, more than 60 s", number(ms));
+            self.refuse(&rule.ms, message, "use a smaller value, or `credits` for larger bursts");
         }
         // A user who sets a key of this name has specified the jitter.
         let is_given =

@@ -18,7 +18,7 @@ pub(in super::super) fn parse(text: &str) -> Result<Expr, RuleError> {
     let expr = parser.binary(0)?;
     parser.blanks();
     if parser.at < text.len() {
-        return Err(parser.error("something follows where the rule should end: an operator is missing before it"));
+        return Err(parser.error("unexpected text after the rule: missing operator?"));
     }
     Ok(expr)
 }
@@ -55,7 +55,7 @@ impl RuleParser<'_> {
     fn binary(&mut self, floor: u8) -> Result<Expr, RuleError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return Err(self.error(format!("nested more than {DEPTH_MAX} deep")));
+            return Err(self.error(format!("nested deeper than {DEPTH_MAX} levels")));
         }
         let mut left = self.operand()?;
         while let Some((operator, length)) = self.operator().filter(|(operator, _)| operator.strength() > floor) {
@@ -101,7 +101,7 @@ impl RuleParser<'_> {
             Some(c) if c.is_ascii_digit() || c == '.' => self.number(),
             Some(c) if c.is_ascii_alphabetic() => self.name(),
             Some(_) => Err(self.error("expected a number, a variable, a function, `(` or a word in single quotes")),
-            None => Err(self.error("the rule ends where a number or a variable should follow")),
+            None => Err(self.error("unexpected end of rule: expected a number or a variable")),
         }
     }
 
@@ -110,7 +110,7 @@ impl RuleParser<'_> {
     }
 
     fn quoted(&mut self) -> Result<Expr, RuleError> {
-        let length = self.rest()[1..].find('\'').ok_or_else(|| self.error("this quote is never closed"))?;
+        let length = self.rest()[1..].find('\'').ok_or_else(|| self.error("unclosed quote"))?;
         let word = self.rest()[1..=length].to_owned();
         self.at += length + 2;
         Ok(Expr::Word(word))
@@ -131,7 +131,7 @@ impl RuleParser<'_> {
         let value = digits.parse().ok().filter(|value: &f64| value.is_finite());
         self.at = at.end;
         let problem = Problem::error(ProblemCode::Volume, format!("`{}` is not a number", &self.text[at.clone()]))
-            .help("write, for example, 12, 0.48, 160_000 or 1e6");
+            .help("use, for example, 12, 0.48, 160_000 or 1e6");
         value.map(Expr::Number).ok_or_else(|| RuleError { problem: Box::new(problem), at })
     }
 
@@ -145,7 +145,7 @@ impl RuleParser<'_> {
         let Some((_, function)) = Function::ALL.iter().find(|(known, _)| *known == name) else {
             let known = Function::ALL.iter().map(|(name, _)| *name);
             let near = closest(&name, known).map_or(String::new(), |near| format!(": did you mean `{near}`?"));
-            return Err(RuleError::new(format!("there is no function `{name}`{near}"), at));
+            return Err(RuleError::new(format!("unknown function `{name}`{near}"), at));
         };
         let mut arguments = vec![self.binary(0)?];
         while self.takes(',') {

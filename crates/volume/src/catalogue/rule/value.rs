@@ -34,7 +34,7 @@ pub(in super::super) fn eval(expr: &Expr, names: &Names) -> Result<Option<RuleVa
         Expr::Word(word) => Ok(Some(RuleValue::Word(word.clone()))),
         Expr::Name(name, at) => match names.get(name) {
             Some(variable) => Ok(variable.value.clone()),
-            None => Err(RuleError::new(format!("there is no variable `{name}`"), at.clone())),
+            None => Err(RuleError::new(format!("unknown variable `{name}`"), at.clone())),
         },
         Expr::Negative(inner) => Ok(numeric(inner, names)?.map(|number| RuleValue::Number(-number))),
         Expr::Binary(operator, sides) => binary(*operator, &sides[0], &sides[1], names),
@@ -74,7 +74,7 @@ fn numeric(expr: &Expr, names: &Names) -> Result<Option<f64>, RuleError> {
         None => Ok(None),
         Some(RuleValue::Number(number)) => Ok(Some(number)),
         Some(RuleValue::Word(word)) => {
-            Err(RuleError::new(format!("`{word}` is a word where a number is needed"), place(expr)))
+            Err(RuleError::new(format!("`{word}` is a word, but a number is required"), place(expr)))
         }
     }
 }
