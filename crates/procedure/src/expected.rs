@@ -144,8 +144,8 @@ impl ExpectedVolume {
             let (unit, least) = limit.merges()?;
             let bytes = |bytes: u32| units::Bytes::new(u64::from(bytes));
             let counted = match load.bytes.read {
-                length if length >= least && length < unit => format!("count as one up to {}", bytes(unit)),
-                length if length < least => format!("of less than {} count each", bytes(least)),
+                length if length >= least && length < unit => format!("are merged up to {}", bytes(unit)),
+                length if length < least => format!("smaller than {} are not merged", bytes(least)),
                 _ => return None,
             };
             let basis = cited_merging(limit.merging.as_ref()?);
@@ -162,7 +162,7 @@ impl ExpectedVolume {
         let alone = closed::predict(&self.volume.spec, &load(seen, f64::INFINITY))?.alone;
         let latency = seen.latency_ns?.value();
         let is_near = (0.5..=1.5).contains(&(latency / alone.get().max(1) as f64));
-        (!is_near).then(|| format!("the latency of the model is assumed: {assumed}"))
+        (!is_near).then(|| format!("the model latency is assumed: {assumed}"))
     }
 
     /// Returns the smallest size at which the size no longer limits: doubles the size up to the catalogue's maximum,
@@ -440,9 +440,9 @@ fn block_assumed(seen: &Observation, caps: &[ExpectedCap]) -> Option<String> {
         caps.iter().find(|cap| cap.kind == CapKind::VolumeBytes).map(|cap| cap.iops * f64::from(BLOCK_BYTES));
     let throughput = by_bytes.map_or_else(String::new, |most| {
         let shown = |bytes: f64| units::Bytes::new(bytes as u64);
-        format!(": in blocks of {} that rate would be the throughput limit of {}/s", shown(most / iops), shown(most))
+        format!("; with {} blocks this rate would reach the throughput limit of {}/s", shown(most / iops), shown(most))
     });
-    Some(format!("no block size is given (`bs=`), and 4 KiB is assumed{throughput}"))
+    Some(format!("no block size (`bs=`): assuming 4 KiB{throughput}"))
 }
 
 /// Returns the cap of a limit or station, with a second one for a published burst of unknown length.

@@ -48,7 +48,7 @@ pub(crate) fn verification(job: &JobResult) -> Option<String> {
     let read = &job.result.read;
     job.without_verification().map(|_| {
         format!(
-            "left out: the verification after the writes, {} IOPS for {}",
+            "excluded: verification reads after the writes, {} IOPS for {}",
             significant(read.iops(), 3),
             Nanos::new(read.runtime_ns)
         )
@@ -150,7 +150,7 @@ impl Explainer<'_> {
         let disks = iostat.disks();
         let chosen = self.words.device.clone().or_else(|| Some(disks.first()?.name.clone()));
         let Some(chosen) = chosen else {
-            let note = format!("no device had a request: {} shows the load only while it runs", iostat.format.name());
+            let note = format!("no device had I/O: {} shows load only while it is running", iostat.format.name());
             return vec![Explanation { notes: vec![note], ..explain_figures("", &Observation::default()) }];
         };
         let seen = |name: &str| Observation::of_device(iostat, name).completed_by(&self.claims);
@@ -169,7 +169,7 @@ impl Explainer<'_> {
             explanation.notes.push(text);
         }
         let only_figures = |disk: &StackedDisk| Explanation {
-            notes: vec![format!("not explained: `--device {}` does", disk.name)],
+            notes: vec![format!("not explained (use `--device {}`)", disk.name)],
             ..explain_figures(&disk.name, &seen(&disk.name))
         };
         let others: Vec<Explanation> = others.iter().copied().map(only_figures).collect();
@@ -233,7 +233,7 @@ fn without_rates(mut explanation: Explanation) -> Explanation {
         finding.evidence.retain(|figure| !is_rate(figure.quantity));
     }
     explanation.notes.push(
-        "only the throughput is known (no `bs=` or `iops=`): smaller blocks may reach a limit on IOPS first".to_owned(),
+        "only throughput is known (no `bs=` or `iops=`): smaller blocks may reach an IOPS limit first".to_owned(),
     );
     explanation
 }
@@ -246,12 +246,13 @@ fn machine_asked(machines: &[(String, f64)]) -> Option<String> {
     let (first, iops) = machines.first()?;
     let others = match machines.len() {
         1 => String::new(),
-        2 => format!(", as {} does", machines[1].0),
-        more => format!(", as {} and {} others do", machines[1].0, more - 2),
+        2 => format!(", like {}", machines[1].0),
+        more => format!(", like {} and {} others", machines[1].0, more - 2),
     };
     let iops = count(*iops);
     Some(format!(
-        "no machine is named, and one may be the limit: {first} allows {iops} IOPS{others}. Name yours: machine={first}"
+        "no machine specified, but the machine may be the limit: {first} allows {iops} IOPS{others}. Specify yours: \
+         machine={first}"
     ))
 }
 
@@ -277,14 +278,16 @@ pub(crate) fn counted_with(iostat: &Iostat, disks: &[StackedDisk], name: &str) -
     let above: Vec<String> = disks.iter().find(|disk| disk.name == name)?.above.iter().map(rate).collect();
     let lie = if above.len() == 1 { "lies" } else { "lie" };
     (!above.is_empty())
-        .then(|| format!("{} {lie} on it or on disks beside it, and the requests are the same", above.join(", ")))
+        .then(|| format!("{} {lie} on the same disks, so its requests are counted there too", above.join(", ")))
 }
 
 /// Returns what a device did besides reads and writes, whose figures do not include it; or that they do.
 pub(crate) fn other_requests(iostat: &Iostat, name: &str) -> Option<String> {
     let device = averaged(iostat, name);
     if !device.tells_kinds_apart() {
-        return Some("reads, writes and discards are not told apart here: the figures are of all of them".to_owned());
+        return Some(
+            "this source does not separate reads, writes and discards: the figures include all of them".to_owned(),
+        );
     }
     if !has_others(&device) {
         return None;
@@ -301,14 +304,14 @@ pub(crate) fn other_requests(iostat: &Iostat, name: &str) -> Option<String> {
     let queue = device.in_flight.map(|in_flight| format!("{} in flight", significant(in_flight, 3)));
     let busy = device.util.map(|util| format!("{} busy", percent(util)));
     let both = [queue, busy].into_iter().flatten().collect::<Vec<_>>().join(" and ");
-    let of_all = if both.is_empty() { String::new() } else { format!("; {both} are of all requests together") };
+    let of_all = if both.is_empty() { String::new() } else { format!("; {both} include all requests") };
     Some(format!("besides reads and writes: {parts}{of_all}"))
 }
 
 /// Returns what counters do not show, and how certain an answer from them is.
 pub(crate) fn means_only(iostat: &Iostat) -> String {
     let of = match iostat.format {
-        CounterFormat::Diskstats => "counters of the kernel have".to_owned(),
+        CounterFormat::Diskstats => "kernel counters have".to_owned(),
         format => format!("{} has", format.name()),
     };
     let lengths: Vec<f64> = iostat.intervals().filter_map(|report| report.seconds).collect();
@@ -317,8 +320,5 @@ pub(crate) fn means_only(iostat: &Iostat) -> String {
         true => format!("intervals of {}", Nanos::new((seconds * 1e9).round() as u64)),
         false => "intervals".to_owned(),
     };
-    format!(
-        "low confidence: {of} means over {intervals}, so shorter bursts and the offsets are not known; a trace of \
-         `fathom capture` shows them"
-    )
+    format!("low confidence: {of} only means over {intervals}; bursts and offsets need a trace from `fathom capture`")
 }

@@ -25,18 +25,18 @@ impl GridAxis {
     pub fn parse(option: &str, text: &str) -> Result<Self, Problem> {
         let usage = |what: &str| {
             Problem::error(ProblemCode::Vary, format!("{option} {text}: {what}"))
-                .help("write KEY=A..B (doubling), KEY=A..BxF, KEY=A..B/STEP or KEY=V,V,V")
+                .help("use KEY=A..B (doubling), KEY=A..BxF, KEY=A..B/STEP or KEY=V,V,V")
         };
-        let (key, range) = text.split_once('=').ok_or_else(|| usage("there is no `=`"))?;
+        let (key, range) = text.split_once('=').ok_or_else(|| usage("missing `=`"))?;
         if key.is_empty() {
-            return Err(usage("there is no key"));
+            return Err(usage("missing key"));
         }
         let values = match range.split_once("..") {
             None => range.split(',').map(|value| value.trim().to_owned()).collect(),
             Some((from, rest)) => between(from, rest).map_err(|problem| usage(&problem.what))?,
         };
         if values.iter().any(String::is_empty) {
-            return Err(usage("a value is empty"));
+            return Err(usage("empty value"));
         }
         Ok(Self { key: key.to_owned(), values })
     }
@@ -72,7 +72,7 @@ fn between(from: &str, rest: &str) -> Result<Vec<String>, Problem> {
     while value <= end * (1.0 + 1e-9) {
         values.push(format!("{}{unit}", (value * 1e6).round() / 1e6));
         if values.len() > POINTS_MAX {
-            return Err(Problem::error(ProblemCode::Vary, format!("it has more than {POINTS_MAX} values")));
+            return Err(Problem::error(ProblemCode::Vary, format!("more than {POINTS_MAX} values")));
         }
         value = match step {
             GridStep::Times(factor) => value * factor,
@@ -132,15 +132,18 @@ pub(crate) fn check(option: &str, axes: &[GridAxis]) -> Result<(), Problem> {
     if let Some((_, axis)) =
         axes.iter().enumerate().find(|(index, axis)| axes[..*index].iter().any(|before| before.key == axis.key))
     {
-        return Err(Problem::error(ProblemCode::Vary, format!("{option} {}=…: it is given twice", axis.key))
-            .help(format!("give all values in one {option}")));
+        return Err(Problem::error(ProblemCode::Vary, format!("{option} {}=…: given twice", axis.key))
+            .help(format!("pass all values in one {option}")));
     }
     let points = axes.iter().fold(1_usize, |points, axis| points.saturating_mul(axis.values.len()));
     if points <= POINTS_MAX {
         return Ok(());
     }
-    Err(Problem::error(ProblemCode::Vary, format!("{option}: {points} combinations are more than {POINTS_MAX}"))
-        .help("take larger steps"))
+    Err(Problem::error(
+        ProblemCode::Vary,
+        format!("{option}: {points} combinations, more than the maximum of {POINTS_MAX}"),
+    )
+    .help("use larger steps"))
 }
 
 /// Returns all combinations of the values of all axes, the last one varying fastest.

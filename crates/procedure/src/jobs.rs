@@ -72,18 +72,17 @@ fn varied_hosts(settings: &[(String, String)]) -> Result<Option<u32>, Vec<Proble
     hosts.map(Some).ok_or_else(|| {
         let most = PlanHosts::MAX;
         let problem = Problem::error(ProblemCode::Hosts, format!("hosts={value} is not a number from 1 to {most}"));
-        vec![problem.help("write for example `--vary hosts=1,2,4,8` or `--vary hosts=1..64`")]
+        vec![problem.help("use, for example, `--vary hosts=1,2,4,8` or `--vary hosts=1..64`")]
     })
 }
 
 fn unloggable(job: &Job) -> Problem {
-    let message =
-        format!("job `{}` writes log files, and the points of a sweep would write over one another's", job.name);
+    let message = format!("job `{}` writes log files, which the points of a sweep would overwrite", job.name);
     let options = ["write_lat_log", "write_iops_log", "write_bw_log"];
     let given = job.origin.options.iter().find(|(name, _)| options.contains(name));
     Problem::error(ProblemCode::Unsweepable, message)
         .at(given.map(|(_, place)| place.clone()))
-        .help("leave out `write_*_log`, or simulate one point")
+        .help("omit `write_*_log`, or simulate a single point")
 }
 
 /// Prefix for keys of the volume with the name of a job option.

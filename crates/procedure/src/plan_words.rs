@@ -22,7 +22,7 @@ pub struct PlanWords {
     /// Throughput: 400MiB/s, 2GB/s
     #[arg(long, value_name = "RATE", help_heading = "Load")]
     pub throughput: Option<String>,
-    /// Size of the operations [default: 4k for IOPS, 1m for throughput]
+    /// Operation size [default: 4k for IOPS, 1m for throughput]
     #[arg(long, value_name = "SIZE", help_heading = "Load")]
     pub bs: Option<String>,
     /// Percentage of reads [default: 100%]
@@ -37,13 +37,13 @@ pub struct PlanWords {
     /// Upper bound on mean latency: 1ms
     #[arg(long, value_name = "TIME", help_heading = "Requirements")]
     pub latency: Option<String>,
-    /// Upper bound on the median of latency, for a trace
+    /// Upper bound on median latency, for a trace
     #[arg(long, value_name = "TIME", help_heading = "Requirements")]
     pub p50: Option<String>,
-    /// Upper bound on the 99th percentile of latency
+    /// Upper bound on p99 latency
     #[arg(long, value_name = "TIME", help_heading = "Requirements")]
     pub p99: Option<String>,
-    /// Upper bound on the 99.9th percentile of latency
+    /// Upper bound on p99.9 latency
     #[arg(long, value_name = "TIME", help_heading = "Requirements")]
     pub p999: Option<String>,
     /// Number of machines, each with its own volume
@@ -52,13 +52,13 @@ pub struct PlanWords {
     /// Have all machines read one shared volume
     #[arg(long, help_heading = "Requirements")]
     pub read_only: bool,
-    /// Accept volumes whose data is lost with the machine (local disks)
+    /// Accept ephemeral volumes, which lose their data with the machine (local disks)
     #[arg(long, help_heading = "Requirements")]
     pub scratch: bool,
     /// Number of vCPUs of the machine
     #[arg(long, value_name = "N", help_heading = "Candidates")]
     pub vcpus: Option<String>,
-    /// Machine type, by its provider's name: n2-standard-8
+    /// Machine type, as named by the provider: n2-standard-8
     #[arg(long, value_name = "MACHINE", help_heading = "Candidates")]
     pub machine: Option<String>,
     /// Consider only these providers or volumes, separated by commas: aws,gcp or aws/gp3,iops=8000 (repeatable)
@@ -73,7 +73,7 @@ pub struct PlanWords {
     /// Spare IOPS, throughput and latency to plan for [default: 20%]
     #[arg(long, value_name = "PERCENT", help_heading = "Requirements")]
     pub headroom: Option<String>,
-    /// US dollars for one euro [default: the ECB's reference rate in the catalogue]
+    /// US dollars per euro [default: the ECB reference rate in the catalogue]
     #[arg(long, value_name = "RATE", help_heading = "Candidates")]
     pub eur_usd: Option<String>,
     /// Growth of rates and capacity to plan for: 20%/year
@@ -82,22 +82,22 @@ pub struct PlanWords {
     /// Named workload: NAME[,key=value]...
     #[arg(long, value_name = "WORKLOAD", help_heading = "Load")]
     pub workload: Option<String>,
-    /// Take the load from a trace, a record, a job file, or any input of `fathom explain`
+    /// Read the load from a trace, a result, a job file or any input of `fathom explain`
     #[arg(long, value_name = "FILE", help_heading = "Load")]
     pub from: Option<PathBuf>,
-    /// Take the load of this device of several [default: the busiest disk]
+    /// Use the load of this device [default: busiest disk]
     #[arg(long, value_name = "NAME", requires = "from", help_heading = "Load")]
     pub device: Option<String>,
-    /// Replay all of a trace instead of its busiest hour
+    /// Replay the whole trace instead of its busiest hour
     #[arg(long, help_heading = "Load")]
     pub full: bool,
-    /// Issue requests of a trace at their instants, or after the completion that their process waited for
+    /// Issue trace requests at their timestamps, or after the completion their process waited for
     #[arg(long, value_enum, default_value_t = PlanLoop::Open, help_heading = "Load")]
     pub replay_loop: PlanLoop,
-    /// Show the arithmetic and its sources
+    /// Show the calculation and its sources
     #[arg(long, help_heading = "Calculation")]
     pub show_math: bool,
-    /// Do not simulate: rely on the closed form
+    /// Use closed-form estimates instead of simulation
     #[arg(long, help_heading = "Calculation")]
     pub no_simulation: bool,
 }
@@ -105,10 +105,10 @@ pub struct PlanWords {
 /// What decides when a request of a trace is issued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum PlanLoop {
-    /// At its instant in the trace
+    /// At its timestamp in the trace
     #[default]
     Open,
-    /// After the completion that its process waited for
+    /// After the completion its process waited for
     Closed,
 }
 
@@ -118,7 +118,7 @@ pub enum PlanPattern {
     /// Random offsets
     #[default]
     Random,
-    /// Each operation starts where the last one ended
+    /// Each operation starts where the previous one ended
     Sequential,
 }
 
@@ -135,8 +135,8 @@ pub fn of_load(
     let mut derived = Derived { need: Need::default(), lines: Vec::new() };
     match (&options.workload, options.from.is_some()) {
         (Some(words), true) => {
-            let remedy = "take the load from one of them";
-            parser.refuse("--workload", words, 0..words.len(), "a workload and a measurement are given", remedy);
+            let remedy = "use one of them";
+            parser.refuse("--workload", words, 0..words.len(), "both a workload and a measurement specified", remedy);
         }
         (Some(words), false) => match workload::derive(words) {
             Ok(found) => derived = found,
@@ -154,7 +154,7 @@ pub fn of_load(
     let flags = [("--full", options.full), ("--replay-loop closed", options.replay_loop == PlanLoop::Closed)];
     for (option, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
         let message = format!("{option} has no effect without a trace");
-        parser.problems.push(Problem::error(ProblemCode::Plan, message).help("give a trace with --from"));
+        parser.problems.push(Problem::error(ProblemCode::Plan, message).help("pass a trace with --from"));
     }
     let mut need = derived.need;
     parser.rates(options, &mut need);
@@ -162,8 +162,8 @@ pub fn of_load(
     parser.environment(options, &mut need);
     let is_empty = need.demands().is_empty() && need.capacity.is_none();
     if parser.problems.is_empty() && is_empty {
-        let message = "no load and no capacity are given";
-        let remedy = "give one of --iops 15k, --throughput 400MiB/s, --capacity 2TiB, --workload oltp, or --from RUN";
+        let message = "neither load nor capacity specified";
+        let remedy = "use one of --iops 15k, --throughput 400MiB/s, --capacity 2TiB, --workload oltp or --from RUN";
         parser.problems.push(Problem::error(ProblemCode::Plan, message).help(remedy));
     }
     parser.volumes(options, &mut need);
@@ -186,7 +186,7 @@ pub fn of_trace(options: &PlanWords) -> Result<(Need, ReplayBounds), Vec<Problem
         ("--workload", &options.workload),
     ];
     for (option, words) in texts.into_iter().filter_map(|(option, words)| Some((option, words.as_ref()?))) {
-        parser.refuse(option, words, 0..words.len(), "the load is that of the trace", "leave it out");
+        parser.refuse(option, words, 0..words.len(), "the trace defines the load", "omit it");
     }
     let flags = [
         ("--pattern", options.pattern.is_some()),
@@ -195,8 +195,8 @@ pub fn of_trace(options: &PlanWords) -> Result<(Need, ReplayBounds), Vec<Problem
         ("--show-math", options.show_math),
     ];
     for (option, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
-        let message = format!("{option} has no effect on a plan for a trace");
-        parser.problems.push(Problem::error(ProblemCode::Plan, message).help("leave it out"));
+        let message = format!("{option} has no effect when planning for a trace");
+        parser.problems.push(Problem::error(ProblemCode::Plan, message).help("omit it"));
     }
     let capacity = parser.quantity("--capacity", options.capacity.as_ref(), QuantityKind::Size, "2TiB");
     need.capacity = capacity.map(|bytes| bytes as u64);
@@ -220,10 +220,10 @@ impl NeedParser {
     /// Parses a quantity greater than zero.
     fn quantity(&mut self, option: &str, value: Option<&String>, measure: QuantityKind, example: &str) -> Option<f64> {
         let value = value?;
-        let remedy = format!("write, for example, {option} {example}");
+        let remedy = format!("use, for example, {option} {example}");
         match quantity(value, measure) {
             Ok(found) if found > 0.0 => return Some(found),
-            Ok(_) => self.refuse(option, value, 0..value.len(), &format!("`{value}` is nothing"), &remedy),
+            Ok(_) => self.refuse(option, value, 0..value.len(), &format!("`{value}` must be greater than 0"), &remedy),
             Err(problem) => self.refuse(option, value, 0..value.len(), &problem.what, &remedy),
         }
         None
@@ -239,7 +239,7 @@ impl NeedParser {
                 Some(bytes) => need.block = Some(bytes),
                 None => {
                     let message = format!("`{words}` is not a size from 512 to 1g");
-                    self.refuse("--bs", words, 0..words.len(), &message, "write, for example, --bs 4k or --bs 1m");
+                    self.refuse("--bs", words, 0..words.len(), &message, "use, for example, --bs 4k or --bs 1m");
                 }
             }
         }
@@ -250,7 +250,7 @@ impl NeedParser {
                 Ok(share) if (0.0..=1.0).contains(&share) => need.read_share = share,
                 _ => {
                     let message = format!("`{words}` is not a percentage from 0% to 100%");
-                    self.refuse("--read", words, 0..words.len(), &message, "write, for example, --read 70%");
+                    self.refuse("--read", words, 0..words.len(), &message, "use, for example, --read 70%");
                 }
             }
         }
@@ -272,8 +272,8 @@ impl NeedParser {
 
     fn bounds(&mut self, options: &PlanWords, need: &mut Need) {
         if let Some(words) = &options.p50 {
-            let remedy = "give a trace with --from, or bound --latency or --p99";
-            self.refuse("--p50", words, 0..words.len(), "the median is bounded for traces only", remedy);
+            let remedy = "pass a trace with --from, or set --latency or --p99";
+            self.refuse("--p50", words, 0..words.len(), "a bound on the median requires a trace", remedy);
         }
         let capacity = self.quantity("--capacity", options.capacity.as_ref(), QuantityKind::Size, "2TiB");
         need.capacity = capacity.map(|bytes| bytes as u64).or(need.capacity);
@@ -286,7 +286,13 @@ impl NeedParser {
             }
         }
         if let (Some(_), Some(words)) = (&options.p99, &options.p999) {
-            self.refuse("--p999", words, 0..words.len(), "two percentiles are bounded", "give one of --p99 and --p999");
+            self.refuse(
+                "--p999",
+                words,
+                0..words.len(),
+                "two percentile bounds specified",
+                "use either --p99 or --p999",
+            );
         }
     }
 
@@ -298,7 +304,7 @@ impl NeedParser {
             }
             let words = words.as_deref().unwrap_or_default();
             let message = format!("`{words}` is not a whole number up to {max}");
-            self.refuse(option, words, 0..words.len(), &message, &format!("write, for example, {option} 8"));
+            self.refuse(option, words, 0..words.len(), &message, &format!("use, for example, {option} 8"));
             None
         };
         need.machines = count("--machines", &options.machines, 100_000.0).unwrap_or(need.machines);
@@ -307,7 +313,7 @@ impl NeedParser {
             need.shared = true;
             if need.read_share < 1.0 {
                 let words = options.read.clone().unwrap_or_else(|| "?".to_owned());
-                let remedy = "leave --read-only out, or the writes";
+                let remedy = "omit --read-only or the writes";
                 let message = "a shared read-only volume cannot be written";
                 self.refuse("--read", &words, 0..words.len(), message, remedy);
             }
@@ -321,7 +327,7 @@ impl NeedParser {
                 Ok(rate) if (0.01..=100.0).contains(&rate) => need.exchange = plan::Exchange::given(rate),
                 _ => {
                     let message = format!("`{words}` is not a rate from 0.01 to 100");
-                    let remedy = "write the US dollars for one euro, for example --eur-usd 1.08";
+                    let remedy = "use US dollars per euro, for example --eur-usd 1.08";
                     self.refuse("--eur-usd", words, 0..words.len(), &message, remedy);
                 }
             }
@@ -334,7 +340,7 @@ impl NeedParser {
                 Ok(share) if share <= 100.0 => need.growth = share,
                 _ => {
                     let message = format!("`{words}` is not a growth rate");
-                    self.refuse("--growth", words, 0..words.len(), &message, "write, for example, --growth 20%/year");
+                    self.refuse("--growth", words, 0..words.len(), &message, "use, for example, --growth 20%/year");
                 }
             }
         }
@@ -346,15 +352,15 @@ impl NeedParser {
         let percent = words.trim().trim_end_matches('%').trim().parse::<f64>();
         match percent {
             Ok(percent) if percent > 0.0 && percent < 1.0 && !words.contains('%') => {
-                let message = format!("`{words}` may be a share or a percentage");
-                let remedy = format!("write --headroom {}%, or --headroom {words}%", percent * 100.0);
+                let message = format!("`{words}` is ambiguous: fraction or percentage");
+                let remedy = format!("use --headroom {}% or --headroom {words}%", percent * 100.0);
                 self.refuse("--headroom", words, 0..words.len(), &message, &remedy);
                 0.0
             }
             Ok(percent) if (0.0..=900.0).contains(&percent) => percent / 100.0,
             _ => {
                 let message = format!("`{words}` is not a percentage from 0% to 900%");
-                let remedy = "write, for example, --headroom 30%, or --headroom 0 for none";
+                let remedy = "use, for example, --headroom 30%, or --headroom 0 for none";
                 self.refuse("--headroom", words, 0..words.len(), &message, remedy);
                 0.0
             }
@@ -380,10 +386,10 @@ impl NeedParser {
             Some(format!("{}: {}", candidate.listed, refusal.reason))
         };
         let (message, remedy) = match found.iter().find_map(refusal) {
-            Some(message) => (message, "name other volumes with --provider, or another machine"),
+            Some(message) => (message, "select other volumes with --provider, or another machine"),
             None => (
-                format!("no provider here has a machine `{machine}`"),
-                "write its provider's name for it, as in --machine n2-standard-8, or leave it out",
+                format!("the catalogue has no machine `{machine}`"),
+                "use the provider's name, such as --machine n2-standard-8, or omit it",
             ),
         };
         self.refuse("--machine", &machine, 0..machine.len(), &message, remedy);

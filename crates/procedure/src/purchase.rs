@@ -244,7 +244,7 @@ pub fn need_of(
         Err(_) if is_job_file(&String::from_utf8_lossy(bytes)) => of_job(name, source),
         Ok(Input::Run(run)) if run.jobs.iter().all(|job| job.result.elapsed_ns() == 0) && !run.jobs.is_empty() => {
             let error = Problem::error(ProblemCode::NoResults, format!("{name} has no rates: {}", times_missing(&run)));
-            Err(vec![error.help("state the rate: --iops 10k")])
+            Err(vec![error.help("set the rate with --iops 10k")])
         }
         Ok(Input::Run(run)) => {
             of_run(name, &run).ok_or_else(|| vec![Problem::error(ProblemCode::Plan, format!("{name} has no results"))])
@@ -264,9 +264,9 @@ fn is_job_file(text: &str) -> bool {
 fn times_missing(run: &Run) -> String {
     let only_syncs = run.jobs.iter().any(|job| job.result.sync.mean_ns > 0.0);
     if only_syncs {
-        return "only syncs were timed, one after the other".to_owned();
+        return "it timed only sequential syncs".to_owned();
     }
-    run.notes.first().map_or_else(|| "nothing ran for a measurable time".to_owned(), |note| note.text.clone())
+    run.notes.first().map_or_else(|| "no job ran for a measurable time".to_owned(), |note| note.text.clone())
 }
 
 /// Returns the need of a device of counters: the one that is named, or the busiest disk.
@@ -275,14 +275,13 @@ fn of_counters(name: &str, iostat: &Iostat, device: Option<&str>) -> Result<Deri
     let known = iostat.reports.iter().flat_map(|report| &report.devices).any(|known| device == Some(&known.name));
     let names: Vec<&str> = disks.iter().map(|disk| disk.name.as_str()).collect();
     if let Some(device) = device.filter(|_| !known) {
-        let error =
-            Problem::error(ProblemCode::NoSuchDevice, format!("--device {device}: there is no such device in {name}"));
+        let error = Problem::error(ProblemCode::NoSuchDevice, format!("--device {device}: no such device in {name}"));
         return Err(vec![error.help(format!("choose one of {}", names.join(", ")))]);
     }
     let Some(chosen) = device.or_else(|| names.first().copied()) else {
         return Err(vec![Problem::error(
             ProblemCode::Plan,
-            format!("{name}: no device had a request, so there is no load to plan for"),
+            format!("{name}: no device had I/O, so there is no load to plan for"),
         )]);
     };
     let seen = Observation::of_device(iostat, chosen);
@@ -294,7 +293,7 @@ fn of_counters(name: &str, iostat: &Iostat, device: Option<&str>) -> Result<Deri
         let more = others.len().saturating_sub(NAMED);
         let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
         let others = format!("{}{rest}", others[..others.len() - more].join(", "));
-        derived.lines.push(format!("this is the load of {chosen}; not that of {others} (`--device` chooses)"));
+        derived.lines.push(format!("load of {chosen}, without {others} (select with `--device`)"));
     }
     derived.lines.extend(counted_with(iostat, &disks, chosen));
     derived.lines.extend(at_limit(&seen, &[]));
@@ -313,13 +312,13 @@ fn busiest(seen: &Observation) -> Option<String> {
     let most = seen.paces.iter().copied().reduce(f64::max).filter(|most| *most > FAR * mean.value());
     let of = seen.active.map(|ActiveIntervals { active, all, .. }| {
         let over_all = units::count(seen.over_all(mean).value());
-        format!(" of the {active} of {all} intervals with requests, and {over_all} that of all")
+        format!(" over the {active} of {all} intervals with requests; over all intervals it is {over_all}")
     });
     if of.is_none() && most.is_none() {
         return None;
     }
-    let of = of.unwrap_or_else(|| " of all intervals".to_owned());
-    let most = most.map(|most| format!("; the busiest had {} IOPS (--iops to plan for it)", units::count(most)));
+    let of = of.unwrap_or_else(|| " over all intervals".to_owned());
+    let most = most.map(|most| format!("; the busiest had {} IOPS (plan for it with --iops)", units::count(most)));
     Some(format!("{} IOPS is the mean{of}{}", units::count(mean.value()), most.unwrap_or_default()))
 }
 
@@ -348,11 +347,11 @@ fn of_run(name: &str, run: &Run) -> Option<Derived> {
     };
     derived.lines.extend(most.iter().filter_map(|&job| verification(&run.jobs[job])));
     if most.len() > 1 {
-        derived.lines.push(format!("{} results at the same time: {}", most.len(), names(most)));
+        derived.lines.push(format!("{} concurrent results: {}", most.len(), names(most)));
     }
     for (phase, seen) in phases.iter().filter(|(phase, seen)| phase != most && iops(seen) + bytes(seen) > 0.0) {
         let rate = rate_words(seen);
-        derived.lines.push(format!("not added, as it is not known to have run at that time: {}, {rate}", names(phase)));
+        derived.lines.push(format!("not added (not known to be concurrent): {}, {rate}", names(phase)));
     }
     Some(derived)
 }
@@ -364,7 +363,7 @@ fn paced(run: &Run, jobs: &[usize]) -> Option<String> {
     let iops = sum(|declared| declared.rate_iops.sum()).map(|rate| format!("{} IOPS", units::count(rate as f64)));
     let bytes = sum(|declared| declared.rate_bytes.sum()).map(|rate| format!("{}/s", units::Bytes::new(rate)));
     let rate = iops.or(bytes)?;
-    Some(format!("this load was held to {rate} by an option: if the application wants more, state it with --iops"))
+    Some(format!("an option capped this load at {rate}: if the application needs more, set it with --iops"))
 }
 
 /// Returns the variation of the throughput of each job of another program, from its samples.
@@ -388,8 +387,8 @@ fn at_limit(seen: &Observation, variations: &[f64]) -> Option<String> {
     let queued = seen.in_flight()?.value() >= QUEUED;
     let iops = seen.iops.filter(|_| even && queued)?.value();
     Some(format!(
-        "this load ran at a limit of {} IOPS (requests queued, at an even pace): it may want more. Measure it on a faster \
-         volume, or state what it needs with --iops",
+        "this load ran at a limit of {} IOPS (steady rate with queueing): the application may need more. Measure it \
+         on a faster volume, or set --iops",
         units::count(iops)
     ))
 }
@@ -415,19 +414,19 @@ fn of_observation(name: &str, seen: &Observation) -> Derived {
         capacity: seen.region_bytes,
         ..Need::default()
     };
-    let mut lines = vec![format!("{name}: {}, as measured", rate_words(seen))];
+    let mut lines = vec![format!("{name}: measured {}", rate_words(seen))];
     if block.is_none() {
         let size = if bytes_per_sec.is_some() { "1 MiB" } else { "4 KiB" };
-        lines.push(format!("the size of its operations is not known: {size} is assumed (--bs)"));
+        lines.push(format!("operation size unknown: assuming {size} (set with --bs)"));
     }
     if seen.read_share.is_none() {
-        lines.push("the percentage of reads is not known: without --read, 100% is assumed".to_owned());
+        lines.push("read percentage unknown: assuming 100% (set with --read)".to_owned());
     }
     if seen.random.is_none() {
-        lines.push("the pattern is not known: without --pattern, random offsets are assumed".to_owned());
+        lines.push("access pattern unknown: assuming random (set with --pattern)".to_owned());
     }
     if seen.since_boot {
-        lines.push("these are averages since boot, not of the load: `iostat -x -y 1 30` measures it".to_owned());
+        lines.push("averages since boot do not describe the load: measure it with `iostat -x -y 1 30`".to_owned());
     }
     Derived { need, lines }
 }

@@ -87,7 +87,7 @@ fn loads(read: &ReadTrace) -> Vec<String> {
     if let Some(most) = profile.processes.first().filter(|_| all > 0 && profile.processes.len() > 1) {
         let share = percent(most.requests.total() as f64 / all as f64);
         if let Some(process) = read.info.processes.get(usize::from(most.process)) {
-            notes.push(format!("{share} of the requests are of `{process}`"));
+            notes.push(format!("`{process}` issued {share} of the requests"));
         }
     }
     notes

@@ -35,10 +35,9 @@ pub fn find(name: &str, read_suite: fn(&str) -> Result<String, Problem>) -> Resu
     match TEXTS.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => read(&SuiteText::new(&format!("suites/{name}.toml"), text)),
         None => {
-            let listed =
-                || format!("there are {}; a file of your own has a slash or .toml in its name", names().join(", "));
+            let listed = || format!("use one of {}, or a file (with a slash or .toml in its name)", names().join(", "));
             let remedy = suggestion(name, names().into_iter(), listed);
-            Err(vec![Problem::error(ProblemCode::Suite, format!("there is no suite `{name}`")).help(remedy)])
+            Err(vec![Problem::error(ProblemCode::Suite, format!("unknown suite `{name}`")).help(remedy)])
         }
     }
 }

@@ -35,8 +35,8 @@ pub(crate) fn number(fields: &mut Fields, key: &'static str, errors: &mut SuiteE
     if number.is_none() {
         let found =
             volume::toml_fields::number(value.get_ref()).map_or_else(|| kind(value), |number| number.to_string());
-        let message = format!("`{key}` is a number above 0, not {found}");
-        errors.add(&value.span(), message, "write the number without quotes and without its unit");
+        let message = format!("`{key}` must be a number greater than 0, not {found}");
+        errors.add(&value.span(), message, "use a number without quotes and unit");
     }
     number
 }
@@ -46,7 +46,11 @@ pub(crate) fn whole(fields: &mut Fields, key: &'static str, most: u32, errors: &
     let number = number(fields, key, errors)?;
     let whole = (number.fract() == 0.0 && number <= f64::from(most)).then_some(number as u32);
     if whole.is_none() {
-        errors.add(&fields.place(key), format!("`{key}` is a whole number"), format!("write one from 1 to {most}"));
+        errors.add(
+            &fields.place(key),
+            format!("`{key}` must be a whole number"),
+            format!("use a number from 1 to {most}"),
+        );
     }
     whole
 }

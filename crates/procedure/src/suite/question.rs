@@ -21,10 +21,10 @@ pub struct SuiteRequest {
     /// File or device to measure
     #[arg(long, value_name = "PATH|DEVICE", required_unless_present = "on", help_heading = "Target")]
     pub target: Option<String>,
-    /// Modelled volume, beside the target or instead of it
+    /// Modelled volume, in addition to or instead of the target
     #[arg(long, alias = "volume", value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new(), help_heading = "Target")]
     pub on: Option<String>,
-    /// How much of the target to use, not scaled [default: as in the suite, scaled]
+    /// Size of the target to use, unscaled [default: the suite's size, scaled]
     #[arg(long, value_name = "SIZE", help_heading = "Target")]
     pub size: Option<String>,
     /// Scale times and sizes by this factor
@@ -74,8 +74,8 @@ impl<'a> SuiteQuestion<'a> {
     /// Returns its problems.
     pub fn read(options: &SuiteRequest, suite: Suite, host: ProcedureHost<'a>) -> Result<Self, Vec<Problem>> {
         let scale = share(&options.scale).ok_or_else(|| {
-            let what = format!("--scale {}: not a fraction above 0 and up to 1", options.scale);
-            Problem::error(ProblemCode::Arguments, what).help("write, for example, --scale 0.01")
+            let what = format!("--scale {}: not a fraction greater than 0 and at most 1", options.scale);
+            Problem::error(ProblemCode::Arguments, what).help("use, for example, --scale 0.01")
         })?;
         let published = bytes_of(&suite.size).map_err(|problem| problem.at(suite.text.place(&suite.size_at)))?;
         let given = options.size.as_deref().map(bytes_of).transpose();
@@ -225,7 +225,7 @@ impl<'a> SuiteQuestion<'a> {
                 let at = setting.map_or(&step.at, |setting| &setting.at);
                 problem.place = Some(Box::new(self.suite.text.place(at)));
             }
-            problem.notes.push(format!("in the step `{}` of the suite `{}`", step.name, self.suite.name));
+            problem.notes.push(format!("in step `{}` of suite `{}`", step.name, self.suite.name));
         }
         problems
     }
@@ -245,7 +245,7 @@ impl<'a> SuiteQuestion<'a> {
 fn bytes_of(text: &str) -> Result<u64, Problem> {
     let words = ["--name=size".to_owned(), format!("--size={text}")];
     let parsed = job::parse_job_arguments(&words, &[], &InjectedOptions::default(), Dialect::Strict, &job::EmptySource);
-    let remedy = "write, for example, 100g";
+    let remedy = "use, for example, 100g";
     let (plan, _) = parsed.into_result().map_err(|problems| {
         let said = problems.first().map_or(String::new(), |problem| problem.what.clone());
         Problem::error(ProblemCode::Suite, format!("`{text}` is not a size: {said}")).help(remedy)

@@ -22,7 +22,7 @@ pub(crate) fn read(text: &SuiteText) -> Result<Suite, Vec<Problem>> {
     let mut errors = SuiteErrors { text: text.clone(), problems: Vec::new() };
     for error in &syntax_errors {
         let end = text.text.len();
-        let remedy = "write TOML, as in the example of docs/suites.md";
+        let remedy = "use valid TOML, as in docs/suites.md";
         errors.add(&error.span().unwrap_or(end..end), error.message(), remedy);
     }
     if !syntax_errors.is_empty() {
@@ -36,7 +36,7 @@ pub(crate) fn read(text: &SuiteText) -> Result<Suite, Vec<Problem>> {
 fn suite(mut root: Fields, errors: &mut SuiteErrors) -> Suite {
     let head = root.table("suite", errors);
     if head.is_none() && errors.problems.is_empty() {
-        errors.add(&(0..0), "there is no [suite] in it", "begin with [suite] and its `name`, `title` and `source`");
+        errors.add(&(0..0), "missing [suite]", "start with [suite] and its `name`, `title` and `source`");
     }
     let options = root.table("options", errors).map_or_else(Vec::new, |fields| settings(&fields, errors));
     let rounds = root.table("rounds", errors).map(|mut fields| {
@@ -49,7 +49,7 @@ fn suite(mut root: Fields, errors: &mut SuiteErrors) -> Suite {
     let mut steps: Vec<StepSpec> = Vec::new();
     let written = root.tables("step", errors);
     if written.is_empty() {
-        errors.add(&(0..0), "there is no step in it", "write a [[step]] with its `name`, `measure` and `options`");
+        errors.add(&(0..0), "missing [[step]]", "add a [[step]] with `name`, `measure` and `options`");
     }
     for fields in written {
         let at = fields.place("name");
@@ -57,22 +57,22 @@ fn suite(mut root: Fields, errors: &mut SuiteErrors) -> Suite {
         for step in step(fields, &options, errors) {
             if !told && steps.iter().any(|known| known.name == step.name) {
                 told = true;
-                let remedy = "give each its own name, with a {key} for each key of `each`";
-                errors.add(&at, format!("two steps are called `{}`", step.name), remedy);
+                let remedy = "use unique names, with a {key} for each key of `each`";
+                errors.add(&at, format!("two steps are named `{}`", step.name), remedy);
             }
             steps.push(step);
         }
     }
     let rounds = rounds.map(|(follow, most, at)| {
         if follow.is_empty() {
-            let remedy = "write `follow = [\"STEP\"]`: the steps that have to become steady";
-            errors.add(&at, "`rounds` follow no step", remedy);
+            let remedy = "add `follow = [\"STEP\"]`: the steps that must reach steady state";
+            errors.add(&at, "`rounds` has no `follow`", remedy);
         }
         for (name, at) in &follow {
             if !steps.iter().any(|step| step.name == *name && !step.once) {
                 let names = steps.iter().map(|step| step.name.as_str());
-                let remedy = suggestion(name, names, || "name a step".to_owned());
-                errors.add(at, format!("no step that is repeated is called `{name}`"), remedy);
+                let remedy = suggestion(name, names, || "use the name of a repeated step".to_owned());
+                errors.add(at, format!("no repeated step is named `{name}`"), remedy);
             }
         }
         RoundsSpec { follow: follow.into_iter().map(|(name, _)| name).collect(), most }
@@ -89,8 +89,8 @@ fn about(mut fields: Fields, suite: &mut Suite, errors: &mut SuiteErrors) {
     suite.name = fields.required("name", errors);
     let plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     if !plain(&suite.name) {
-        let remedy = "use letters, digits, `-`, `_` and `.`: files are called by it";
-        errors.add(&fields.place("name"), format!("`{}` is no name for a suite", suite.name), remedy);
+        let remedy = "use letters, digits, `-`, `_` and `.`: it becomes part of file names";
+        errors.add(&fields.place("name"), format!("`{}` is not a valid suite name", suite.name), remedy);
     }
     suite.title = fields.required("title", errors);
     suite.source = fields.required("source", errors);
@@ -112,8 +112,8 @@ fn settings(fields: &Fields, errors: &mut SuiteErrors) -> Vec<StepOption> {
         match word(value) {
             Some(word) => settings.push(StepOption { key, value: word, at: value.span() }),
             None => {
-                let message = format!("the job option `{key}` is a text or a number, not {}", kind(value));
-                errors.add(&value.span(), message, "write it as fio does, in quotes");
+                let message = format!("the job option `{key}` must be a string or a number, not {}", kind(value));
+                errors.add(&value.span(), message, "write it in fio's notation, in quotes");
             }
         }
     }
@@ -146,7 +146,7 @@ fn step(mut fields: Fields, common: &[StepOption], errors: &mut SuiteErrors) -> 
     let published: Vec<_> = fields.tables("figure", errors).into_iter().map(|table| figure(table, errors)).collect();
     for (figure, _, at, _) in published.iter().flatten() {
         if !measure.contains(figure) {
-            errors.add(at, format!("{} does not measure `{figure}`", fields.name), "add it to its `measure`");
+            errors.add(at, format!("{} does not measure `{figure}`", fields.name), "add it to `measure`");
         }
     }
     let combinations = each(&mut fields, errors);
@@ -184,13 +184,13 @@ fn each(fields: &mut Fields, errors: &mut SuiteErrors) -> Vec<Names> {
         let key = key.get_ref().to_string();
         let words: Option<Vec<String>> = value.get_ref().as_array().map(|list| list.iter().filter_map(word).collect());
         let Some(words) = words.filter(|words| !words.is_empty()) else {
-            let message = format!("`{key}` of `each` is a list of values, not {}", kind(value));
-            errors.add(&value.span(), message, "write, for example, bs = [\"4k\", \"1m\"]");
+            let message = format!("`{key}` of `each` must be a list of values, not {}", kind(value));
+            errors.add(&value.span(), message, "use, for example, bs = [\"4k\", \"1m\"]");
             continue;
         };
         if combinations.len() * words.len() > STEPS {
-            let message = format!("`each` makes more than {STEPS} steps");
-            errors.add(&value.span(), message, "give fewer values, or split the suite");
+            let message = format!("`each` expands to more than {STEPS} steps");
+            errors.add(&value.span(), message, "use fewer values, or split the suite");
             continue;
         }
         let with = |names: &Names, word: &String| {
@@ -204,7 +204,7 @@ fn each(fields: &mut Fields, errors: &mut SuiteErrors) -> Vec<Names> {
 fn figures(fields: &mut Fields, errors: &mut SuiteErrors) -> Vec<Figure> {
     let names = fields.text_list("measure", errors);
     if names.is_empty() {
-        let remedy = "write, for example, `measure = [\"read.iops\"]`";
+        let remedy = "add, for example, `measure = [\"read.iops\"]`";
         errors.add(&fields.place("measure"), format!("{} measures nothing", fields.name), remedy);
     }
     names.iter().filter_map(|(name, at)| named(name, at, errors)).collect()
@@ -216,7 +216,7 @@ fn named(name: &str, at: &Range<usize>, errors: &mut SuiteErrors) -> Option<Figu
         let known = Figure::names();
         let listed = || format!("use one of {}", known.join(", "));
         let remedy = suggestion(name, known.iter().map(String::as_str), listed);
-        errors.add(at, format!("there is no figure `{name}`"), remedy);
+        errors.add(at, format!("unknown figure `{name}`"), remedy);
     }
     figure
 }
@@ -230,7 +230,7 @@ fn figure(mut fields: Fields, errors: &mut SuiteErrors) -> Option<Read> {
     let figure = if name.is_empty() { None } else { named(&name, &fields.place("measure"), errors) };
     let (value, to) = (number(&mut fields, "value", errors), number(&mut fields, "to", errors));
     if value.is_none() && fields.place("value") == at {
-        errors.add(&at, "a published figure has a value", "write `value = ...`, as it was printed");
+        errors.add(&at, "a published figure needs a value", "add `value = ...` as published");
     }
     let (below, conditions) = (fields.boolean("below", errors), fields.required("where", errors));
     let apart = fields.text("apart", errors);
@@ -240,8 +240,8 @@ fn figure(mut fields: Fields, errors: &mut SuiteErrors) -> Option<Read> {
     if fits.is_none() && !written.is_empty() {
         let fitting = MeasureUnit::ALL.iter().filter(|unit| figure.is_none_or(|figure| unit.fits(figure.quantity)));
         let fitting: Vec<&str> = fitting.map(|unit| unit.name()).collect();
-        let remedy = format!("write one of {}", fitting.join(", "));
-        errors.add(&fields.place("unit"), format!("`{written}` is no unit of {name}"), remedy);
+        let remedy = format!("use one of {}", fitting.join(", "));
+        errors.add(&fields.place("unit"), format!("`{written}` is not a unit of {name}"), remedy);
     }
     let when = fields.table("when", errors).map_or_else(Vec::new, |table| {
         settings(&table, errors).into_iter().map(|setting| (setting.key, setting.value)).collect()
@@ -308,21 +308,21 @@ figure = [{ measure = "read.iops", when = { bs = "8k" }, value = 5, unit = "IOPS
     fn problems_have_their_places_and_remedies() {
         let cases = [
             ("title = \"a test\"", "titel = \"a test\"", 3, 1, "no key `titel` (did you mean `title`?)"),
-            ("\"read.iops\"]", "\"read.iosp\"]", 15, 12, "there is no figure `read.iosp` (did you mean `read.iops`?)"),
-            ("unit = \"IOPS\"", "unit = \"ms\"", 18, 76, "`ms` is no unit of read.iops (write one of IOPS)"),
-            ("value = 5", "value = \"5\"", 18, 66, "`value` is a number above 0, not a text"),
-            ("[\"4k\", \"8k\"]", "[]", 16, 15, "`bs` of `each` is a list of values"),
-            ("name = \"read-{bs}\"", "name = \"read\"", 12, 8, "two steps are called `read`"),
-            ("[suite]", "[suite", 1, 7, "write TOML"),
-            ("{ bs = [", "{ a = [LIST], b = [LIST], bs = [", 16, 222, "`each` makes more than 4096 steps"),
-            ("name = \"mine\"", "name = \"my suite\"", 2, 8, "`my suite` is no name for a suite"),
-            ("value = 5", "value = -5", 18, 66, "`value` is a number above 0, not -5"),
+            ("\"read.iops\"]", "\"read.iosp\"]", 15, 12, "unknown figure `read.iosp` (did you mean `read.iops`?)"),
+            ("unit = \"IOPS\"", "unit = \"ms\"", 18, 76, "`ms` is not a unit of read.iops (use one of IOPS)"),
+            ("value = 5", "value = \"5\"", 18, 66, "`value` must be a number greater than 0, not a string"),
+            ("[\"4k\", \"8k\"]", "[]", 16, 15, "`bs` of `each` must be a list of values"),
+            ("name = \"read-{bs}\"", "name = \"read\"", 12, 8, "two steps are named `read`"),
+            ("[suite]", "[suite", 1, 7, "use valid TOML"),
+            ("{ bs = [", "{ a = [LIST], b = [LIST], bs = [", 16, 222, "`each` expands to more than 4096 steps"),
+            ("name = \"mine\"", "name = \"my suite\"", 2, 8, "`my suite` is not a valid suite name"),
+            ("value = 5", "value = -5", 18, 66, "`value` must be a number greater than 0, not -5"),
             (
                 "[options]",
                 "[rounds]\nfollow = \"read-4k\"\n[options]",
                 9,
                 10,
-                "`follow` is a list, not a text (write it in brackets)",
+                "`follow` must be a list, not a string (enclose it in brackets)",
             ),
             ("[options]", "[rounds]\nfollow = [\"read-16k\"]\n[options]", 9, 11, "did you mean `read-4k`?"),
         ];

@@ -89,7 +89,7 @@ impl SuiteSession<'_> {
         let number = steps.iter().position(|known| known.name == step.name).map_or(0, |at| at + 1);
         let of_round = if round > 0 { format!("round {round}, ") } else { String::new() };
         self.observer.set_prefix(&format!("{of_round}step {number} of {}, {}: ", steps.len(), step.name));
-        self.observer.show_status("begins");
+        self.observer.show_status("starting");
         let credits = self.state.credits();
         let mut taken = FinishedStep { step: step.name.clone(), round, measured: None, modelled: None, credits };
         let step_runner = StepRunner { question: self.question, step, seeds };
@@ -102,7 +102,7 @@ impl SuiteSession<'_> {
                 return Some(SuiteEnd::Stuck);
             }
             if let SuiteOutcome::Failed(reason) = &outcome {
-                let what = format!("{}: failed, and the other steps continue: {reason}", step.name);
+                let what = format!("{} failed, continuing with the other steps: {reason}", step.name);
                 self.observer.warn(&Problem::warning(ProblemCode::Operation, what));
             }
             match place {

@@ -89,14 +89,13 @@ impl SuiteState {
     ///
     /// Returns an error if it is not a state, or of another run.
     pub fn parse(name: &str, text: &str, question: &SuiteQuestion<'_>, seed: Option<u64>) -> Result<Self, Problem> {
-        let remedy = "give another file with --state, or start again with --restart";
+        let remedy = "use another file with --state, or start over with --restart";
         let state: Self = serde_json::from_str(text).map_err(|error| {
             Problem::error(ProblemCode::Suite, format!("{name} is not a suite state: {error}")).help(remedy)
         })?;
         if state.fathom_suite_state != SCHEMA {
-            return Err(
-                Problem::error(ProblemCode::Suite, format!("{name} is of another version of fathom")).help(remedy)
-            );
+            return Err(Problem::error(ProblemCode::Suite, format!("{name} was written by another version of fathom"))
+                .help(remedy));
         }
         let wanted = asked(question);
         let mut differing: Vec<String> = Vec::new();
@@ -116,8 +115,8 @@ impl SuiteState {
             return Ok(state);
         }
         let differing = differing.join(", ");
-        Err(Problem::error(ProblemCode::Suite, format!("the state {name} is of another run: {differing}"))
-            .help(format!("repeat the command as it was, {remedy}")))
+        Err(Problem::error(ProblemCode::Suite, format!("the state {name} belongs to a different run: {differing}"))
+            .help(format!("repeat the original command, {remedy}")))
     }
 
     /// Serializes the state.

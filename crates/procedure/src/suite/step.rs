@@ -117,10 +117,9 @@ impl StepRunner<'_> {
         let Self { question, step, seeds } = *self;
         let plan = question.plan(step, place)?;
         if place == SuitePlace::Host && used(&plan) != Use::Nowhere {
-            let message =
-                format!("the step `{}` names a modelled volume, but is to be measured on a target", step.name);
+            let message = format!("step `{}` uses a modelled volume, but measures a target", step.name);
             let problem = Problem::error(ProblemCode::Suite, message).at(question.suite.text.place(&step.at));
-            let remedy = "leave `volume` and ioengine=model out of the suite, and give the volume with --on";
+            let remedy = "remove `volume` and ioengine=model from the suite, and set the volume with --on";
             return Err(problem.help(remedy).into());
         }
         let prepared = if later { runner.prepare_later(&plan, seeds) } else { runner.prepare(&plan, seeds) };
@@ -144,7 +143,7 @@ fn check_usable(run: Run) -> Result<Run, Vec<Problem>> {
     match run.jobs.iter().any(|job| job.result.ios() > 0) {
         true => Ok(run),
         false => Err(Problem::error(ProblemCode::Operation, "no operation completed")
-            .help("use a larger --scale, so that the step takes longer")
+            .help("use a larger --scale for a longer step")
             .into()),
     }
 }

@@ -83,7 +83,7 @@ fn progress(search: &KneeSearch, probes: &[KneeProbe], budget_s: f64) -> String 
     let depths: Vec<String> = probes.iter().map(|probe| probe.depth.to_string()).collect();
     let most = if budget_s.is_finite() { format!(" of at most {budget_s:.0} s") } else { String::new() };
     let known = so_far(&search.fit());
-    format!("{:.0} s{most}, at depth {}{known}", search.spent_s(), depths.join(", "))
+    format!("{:.0} s{most}, depth {}{known}", search.spent_s(), depths.join(", "))
 }
 
 /// Describes a search in progress for the progress line: `, knee at 205 to 218 so far`.

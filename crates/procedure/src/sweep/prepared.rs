@@ -122,7 +122,7 @@ impl<'q> PreparedSweep<'q> {
         let with = if settings.is_empty() { String::new() } else { format!("with {}: ", settings.join(" ")) };
         let search = self.settings();
         let time = if search.budget_s.is_finite() {
-            format!("{} at most", Nanos::from_secs_f64(search.budget_s))
+            format!("at most {}", Nanos::from_secs_f64(search.budget_s))
         } else {
             "virtual time".to_owned()
         };

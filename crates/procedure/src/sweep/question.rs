@@ -38,7 +38,7 @@ pub struct SweepRequest {
     /// Run a model in real time, as if it were a device
     #[arg(long, help_heading = "Search")]
     pub real_time: bool,
-    /// Search once for each value of a job option or a key of the volume: KEY=V,V,V or A..B (repeatable)
+    /// Run one search per value of a job option or volume key: KEY=V,V,V or A..B (repeatable)
     #[arg(long, value_name = "KEY=LIST", help_heading = "Workload")]
     pub vary: Vec<String>,
 }
@@ -77,22 +77,22 @@ impl<'a> SweepQuestion<'a> {
         let mut note = |problem: Problem| problems.push(problem);
         let precision = fraction(&options.precision).unwrap_or_else(|| {
             let what = format!("--precision {}: not a percentage from 0.5% to 50%", options.precision);
-            note(Problem::error(ProblemCode::Arguments, what).help("write, for example, --precision 5%"));
+            note(Problem::error(ProblemCode::Arguments, what).help("use, for example, --precision 5%"));
             0.05
         });
         let budget_s = options.time_limit.as_deref().and_then(|text| {
             let budget = seconds(text);
             if budget.is_none() {
-                let what = format!("--time-limit {text}: not a time of at least a second");
-                note(Problem::error(ProblemCode::Arguments, what).help("write, for example, --time-limit 60s or 5m"));
+                let what = format!("--time-limit {text}: not a time of at least 1 s");
+                note(Problem::error(ProblemCode::Arguments, what).help("use, for example, --time-limit 60s or 5m"));
             }
             budget
         });
         let axes: Vec<GridAxis> =
             options.vary.iter().filter_map(|text| GridAxis::parse("--vary", text).map_err(&mut note).ok()).collect();
         if let Some(axis) = axes.iter().find(|axis| matches!(axis.key.as_str(), "iodepth" | "runtime" | "ramp_time")) {
-            let what = format!("--vary {}=…: a sweep varies it by itself", axis.key);
-            note(Problem::error(ProblemCode::Vary, what).help("leave it out"));
+            let what = format!("--vary {}=…: a sweep already varies it", axis.key);
+            note(Problem::error(ProblemCode::Vary, what).help("omit it"));
         }
         if let Err(problem) = grid::check("--vary", &axes) {
             note(problem);
@@ -187,8 +187,8 @@ impl<'a> SweepQuestion<'a> {
 pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Vec<Problem>> {
     let [job] = plan.jobs.as_slice() else {
         let names: Vec<&str> = plan.jobs.iter().map(|job| job.name.as_str()).collect();
-        let what = format!("a sweep takes one job, and there are {}", names.len());
-        let help = format!("name one of {} with --section", names.join(", "));
+        let what = format!("a sweep needs exactly one job, found {}", names.len());
+        let help = format!("select one of {} with --section", names.join(", "));
         return Err(vec![Problem::error(ProblemCode::Unsweepable, what).help(help)]);
     };
     let (extent, pace) = (&job.extent, &job.pace);
@@ -198,8 +198,8 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Vec<Problem>> {
     let wrong = [
         ("number_ios", extent.number_ios.is_some(), "ends probes early"),
         ("io_size", extent.io_size.is_some(), "ends probes early"),
-        ("rate_iops", paced, "sets the pace, so that the depth does not"),
-        ("thinktime", pace.thinktime > Nanos::ZERO, "lets the queue run empty"),
+        ("rate_iops", paced, "limits the rate independently of queue depth"),
+        ("thinktime", pace.thinktime > Nanos::ZERO, "lets the queue drain"),
         ("startdelay", extent.startdelay.1 > Nanos::ZERO, "delays every probe"),
         ("verify", verifies, "reads back between probes"),
     ];
@@ -210,8 +210,8 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Vec<Problem>> {
             Problem::error(ProblemCode::Unsweepable, format!("job `{}`: `{option}` {why}", job.name))
                 .at(job.origin.of(option).cloned())
                 .help(match *option {
-                    "verify" => "a sweep checks no data: verify the job with `fathom run`",
-                    _ => "leave it out: a sweep sets depth and time by itself",
+                    "verify" => "a sweep does not verify data: use `fathom run`",
+                    _ => "omit it: a sweep sets depth and runtime",
                 })
         })
         .collect();

@@ -29,7 +29,7 @@ impl PreparedTrace {
             let [from, to] = [from, to].map(|secs| Nanos::from_secs_f64(secs).to_string());
             explanation
                 .notes
-                .push(format!("only the busiest part is replayed, from {from} to {to}; --full replays all"));
+                .push(format!("replayed only the busiest part, from {from} to {to} (--full replays the whole trace)"));
         }
         explanation.notes.extend(described.notes);
         let name = described.name;
@@ -50,13 +50,15 @@ fn time(secs: f64) -> String {
 /// Describes whether the volume keeps up, and what limits it.
 fn verdict(result: &ReplayResult) -> String {
     let limit = match result.bottleneck() {
-        Some(limit) => format!("{} limits it", limit.name),
-        None => "no limit delays a request: the latency of the volume itself decides".to_owned(),
+        Some(limit) => format!("{} is the limit", limit.name),
+        None => "no limit delays requests: only the volume's base latency matters".to_owned(),
     };
     let behind = result.behind_secs();
     match behind > ReplayResult::slack_secs(result.intended_secs) {
-        true => format!("the volume does not keep up: the replay ends {} later than the trace; {limit}", time(behind)),
-        false => format!("the volume keeps up; {limit}"),
+        true => {
+            format!("the volume does not sustain the load: the replay ends {} after the trace; {limit}", time(behind))
+        }
+        false => format!("the volume sustains the load; {limit}"),
     }
 }
 
@@ -64,10 +66,10 @@ fn verdict(result: &ReplayResult) -> String {
 fn latencies(service_secs: Option<[f64; 3]>, result: &ReplayResult) -> Option<String> {
     let at = |share: f64| result.percentile_secs(share).map(time);
     let (p50, p99, p999) = (at(0.5)?, at(0.99)?, at(0.999)?);
-    let here = format!("this volume gives p50 {p50}, p99 {p99}, p99.9 {p999}");
+    let here = format!("this volume: p50 {p50}, p99 {p99}, p99.9 {p999}");
     Some(match service_secs.map(|secs| secs.map(time)) {
         Some([p50, p99, p999]) => {
-            format!("the device it came from gave p50 {p50}, p99 {p99}, p99.9 {p999}; {here}")
+            format!("original device: p50 {p50}, p99 {p99}, p99.9 {p999}; {here}")
         }
         None => format!("{here}; the trace has no completions to compare with"),
     })
@@ -76,7 +78,7 @@ fn latencies(service_secs: Option<[f64; 3]>, result: &ReplayResult) -> Option<St
 fn throttled(limit: &ReplayLimit) -> Option<String> {
     (limit.delay_secs > 0.0).then(|| {
         let (delayed, throttled) = (portion(limit.delayed), portion(limit.throttled));
-        format!("{} delayed {delayed} of the requests, for {throttled} of the time", limit.name)
+        format!("{} throttled {delayed} of the requests during {throttled} of the time", limit.name)
     })
 }
 

@@ -194,7 +194,7 @@ impl PieceReader {
         let lost = self.info().lost.filter(|lost| *lost > 0);
         let missing = self.stream.input().map(TraceInput::missing).filter(|missing| *missing > 0);
         let end = match self.end {
-            Some(TraceEnd::Unfinished) => Some("the trace has no end: its capture did not complete".to_owned()),
+            Some(TraceEnd::Unfinished) => Some("the trace is unfinished: its capture did not complete".to_owned()),
             Some(TraceEnd::Truncated { position, .. }) => {
                 Some(format!("the trace is truncated: its last block, at byte {position}, is incomplete"))
             }
@@ -203,12 +203,12 @@ impl PieceReader {
         let resolution = self.format().resolution_ns();
         let coarse = (resolution >= 1_000_000).then(|| {
             let resolution = units::Nanos::new(resolution);
-            format!("instants have a resolution of {resolution}: requests within it arrive at once")
+            format!("timestamp resolution is {resolution}: requests within one step arrive together")
         });
         let early = self.stream.input().map(TraceInput::early).filter(|early| *early > 0);
         let lines = [
-            early.map(|early| format!("{} requests are far out of order and count as at the start", grouped(early))),
-            lost.map(|lost| format!("{} requests were lost when the trace was captured", grouped(lost))),
+            early.map(|early| format!("{} requests are far out of order and counted at the start", grouped(early))),
+            lost.map(|lost| format!("{} requests were lost during capture", grouped(lost))),
             missing.map(|missing| format!("{} requests are missing in damaged parts of the trace", grouped(missing))),
             self.damage
                 .first()

@@ -72,7 +72,7 @@ impl PreparedTrace {
         };
         let facts = scan_trace(&options, part.open(part.name())?).map_err(explained)?;
         if dependence == ReplayLoop::Closed && !read.format.has_service_times() {
-            let what = format!("{name}: its format has no completions, from which a closed loop would follow");
+            let what = format!("{name}: a closed loop requires completions, which this format does not record");
             return Err(Problem::error(ProblemCode::Trace, what).help("replay it as an open loop"));
         }
         options.facts = Some(facts);
@@ -159,7 +159,7 @@ impl PreparedTrace {
         for (name, size) in &self.read.info.devices {
             let Some(size) = size else { continue };
             notes.push(format!(
-                "{name} has {}, of which the trace uses the first {}; --capacity requires more",
+                "{name} has {}, the trace uses the first {}; require more with --capacity",
                 Bytes::new(*size),
                 Bytes::new(self.used_bytes())
             ));
