@@ -109,7 +109,7 @@ pub struct NbdRequest {
 
 /// Invalid start of a request. Nothing after it can be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a request must begin with {expected:#010x} and began with {found:#010x}")]
+#[error("a request must start with {expected:#010x}, not {found:#010x}")]
 pub struct NotARequest {
     /// Magic number of this connection's requests.
     pub expected: u32,

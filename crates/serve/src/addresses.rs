@@ -42,15 +42,15 @@ impl ListenAddress {
     pub(crate) fn tcp(text: &str, option: &str, admits: Admits) -> Result<Self, Problem> {
         let remedy = match option {
             "--listen" => {
-                "encrypt with --tls-certificate and --tls-key and require client certificates with --tls-clients, or add --insecure to permit it"
+                "encrypt with --tls-certificate and --tls-key, require client certificates with --tls-clients, or \
+                 add --insecure to permit it"
             }
             _ => "or add --insecure to permit it",
         };
         let address = endpoint::address(text, uri::PORT, admits != Admits::Unencrypted, remedy)?;
         if admits == Admits::Anyone && !endpoint::is_local(address) {
-            let message = format!(
-                "other hosts can reach {address}, and any of them could read and write: no client certificate is required"
-            );
+            let message =
+                format!("any host that can reach {address} could read and write: no client certificate is required");
             let port = address.port();
             let remedy = format!(
                 "require certificates with --tls-clients FILE, use 127.0.0.1:{port}, or add --insecure to permit it"
@@ -217,7 +217,7 @@ impl RuntimeDirectory {
     pub(crate) fn make(&self) -> Result<PathBuf, Problem> {
         let user = rustix::process::geteuid().as_raw();
         let directory = &self.preferred;
-        let remedy = "name a socket with --socket PATH, or set XDG_RUNTIME_DIR";
+        let remedy = "set a socket with --socket PATH, or set XDG_RUNTIME_DIR";
         match std::fs::DirBuilder::new().mode(0o700).create(directory) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                 let what = format!("cannot create {}: {error}", directory.display());
@@ -229,7 +229,7 @@ impl RuntimeDirectory {
         let facts = std::fs::symlink_metadata(directory)
             .map_err(|error| Problem::error(ProblemCode::File, format!("{}: {error}", directory.display())))?;
         if !facts.is_dir() || facts.uid() != user || facts.mode() & 0o077 != 0 {
-            let what = format!("{} is not a directory of this user alone", directory.display());
+            let what = format!("{} is not a private directory of this user", directory.display());
             return Err(Problem::error(ProblemCode::File, what).help(remedy));
         }
         Ok(directory.clone())
@@ -252,10 +252,10 @@ pub(crate) fn refused_path(option: &str, path: &Path, error: &io::Error) -> Prob
     let problem = |what: String| Problem::error(ProblemCode::Connection, format!("{option} {shown}: {what}"));
     match error.kind() {
         io::ErrorKind::AddrInUse => {
-            problem("the path exists".to_owned()).help("end the server that uses it, or name another path")
+            problem("the path exists".to_owned()).help("stop the server that uses it, or use another path")
         }
         _ if path.as_os_str().len() > MAX_PATH => {
-            problem(format!("paths of sockets have at most {MAX_PATH} bytes")).help("use a shorter path")
+            problem(format!("socket paths are limited to {MAX_PATH} bytes")).help("use a shorter path")
         }
         _ => engine::io_problem(ProblemCode::Connection, format_args!("{option} {shown}"), error),
     }

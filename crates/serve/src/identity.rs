@@ -46,8 +46,8 @@ fn text(options: &ServeRequest, pem: Pem, files: &HostFiles) -> Option<Result<Ve
         (files.read_certificate)(path).map_err(|error| UnusableOption {
             option,
             value: path.display().to_string(),
-            reason: format!("it cannot be read: {error}"),
-            remedy: "name a file that is there and that this user can read",
+            reason: format!("cannot read it: {error}"),
+            remedy: "use an existing file that this user can read",
         })
     })
 }
@@ -55,11 +55,11 @@ fn text(options: &ServeRequest, pem: Pem, files: &HostFiles) -> Option<Result<Ve
 fn unusable(options: &ServeRequest, error: &IdentityError) -> UnusableOption {
     let (pem, remedy) = match error {
         IdentityError::Unreadable { text, .. } => {
-            (*text, "give a file in PEM (-----BEGIN …), as openssl, certtool and cert-manager write them")
+            (*text, "use a PEM file (-----BEGIN …), as written by openssl, certtool or cert-manager")
         }
-        IdentityError::Encrypted => (Pem::Key, "give it without one: openssl pkey -in FILE -out PLAIN"),
-        IdentityError::Mismatch => (Pem::Key, "give the key that the certificate was made with"),
-        IdentityError::Unusable(_) => (Pem::Certificate, "see what it says: openssl x509 -noout -text -in FILE"),
+        IdentityError::Encrypted => (Pem::Key, "decrypt it first: openssl pkey -in FILE -out PLAIN"),
+        IdentityError::Mismatch => (Pem::Key, "use the private key of this certificate"),
+        IdentityError::Unusable(_) => (Pem::Certificate, "inspect it: openssl x509 -noout -text -in FILE"),
     };
     let (option, path) = option(options, pem);
     let value = path.map(|path| path.display().to_string()).unwrap_or_default();

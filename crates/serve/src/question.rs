@@ -31,7 +31,7 @@ pub struct ServeQuestion {
 const MAX_NAME: usize = 4096;
 const MAX_ROUND_TRIP_NS: f64 = 1e9;
 const STORES: &str =
-    "write memory, zero, pattern, random, file:PATH or copy:PATH, behind NAME= where it is for one export";
+    "use memory, zero, pattern, random, file:PATH or copy:PATH, prefixed with NAME= for a single export";
 
 impl ServeQuestion {
     /// Validates a request.
@@ -99,16 +99,16 @@ impl ServeValidator<'_> {
         for text in &options.export {
             let named = text.split_once('=').filter(|(name, _)| !name.contains(['/', ',']) && !name.is_empty());
             let Some((name, volume)) = named else {
-                let remedy = format!("put a name before it, as in --export data={text}");
-                self.refuse("--export", text, 0..text.len(), &format!("`{text}` names no export"), &remedy);
+                let remedy = format!("add a name: --export data={text}");
+                self.refuse("--export", text, 0..text.len(), &format!("`{text}` has no export name"), &remedy);
                 continue;
             };
             if name.len() > MAX_NAME {
-                let remedy = format!("use at most {MAX_NAME} bytes, as the protocol has it");
-                self.refuse("--export", text, 0..name.len(), "the name is too long", &remedy);
+                let remedy = format!("use at most {MAX_NAME} bytes, the protocol's limit");
+                self.refuse("--export", text, 0..name.len(), "name too long", &remedy);
             } else if drafts.iter().any(|known: &ServeDraft| known.name == name) {
-                let message = format!("there are two exports `{name}`");
-                self.refuse("--export", text, 0..name.len(), &message, "give each a name of its own");
+                let message = format!("duplicate export `{name}`");
+                self.refuse("--export", text, 0..name.len(), &message, "use a unique name for each");
             }
             drafts.push(draft(name, Some(volume).filter(|volume| !volume.is_empty())));
         }
@@ -119,7 +119,7 @@ impl ServeValidator<'_> {
         for text in &options.backing {
             let (name, at) = if BackingSpec::parse(text).is_some() { (None, 0) } else { named(text) };
             let Some(store) = BackingSpec::parse(&text[at..]) else {
-                self.refuse("--backing", text, at..text.len(), &format!("there is no store `{}`", &text[at..]), STORES);
+                self.refuse("--backing", text, at..text.len(), &format!("unknown backing `{}`", &text[at..]), STORES);
                 continue;
             };
             self.for_each("--backing", text, name, drafts, |draft| draft.store = store.clone());
@@ -148,13 +148,13 @@ impl ServeValidator<'_> {
             let name = name.unwrap_or_default();
             let near = units::closest(name, drafts.iter().map(|draft| draft.name.as_str()));
             let remedy = near.map_or("add it with --export".to_owned(), |near| format!("did you mean `{near}`?"));
-            self.refuse(option, text, 0..name.len(), &format!("there is no export `{name}`"), &remedy);
+            self.refuse(option, text, 0..name.len(), &format!("unknown export `{name}`"), &remedy);
         }
     }
 
     /// Parses a size of at least a sector, from byte `at` on.
     fn size(&mut self, option: &str, text: &str, at: usize) -> Option<u64> {
-        let remedy = format!("write, for example, {option} 10GiB");
+        let remedy = format!("use, for example, {option} 10GiB");
         match quantity(&text[at..], QuantityKind::Size) {
             Ok(bytes) if bytes >= 512.0 && bytes < i64::MAX as f64 => return Some(bytes as u64),
             Ok(_) => self.refuse(option, text, at..text.len(), "not between 512 bytes and 8 EiB", &remedy),
@@ -166,23 +166,17 @@ impl ServeValidator<'_> {
     fn memory_limit(&mut self, text: &str) -> Option<u64> {
         let bytes = self.size("--memory-limit", text, 0)?;
         if bytes < MIN_MEMORY_BYTES {
-            let message = "less than 16 MiB: too little for the requests of even a few clients";
+            let message = "less than 16 MiB: not enough for the requests of even a few clients";
             self.refuse("--memory-limit", text, 0..text.len(), message, "use 16MiB or more");
         }
         Some(bytes)
     }
 
     fn round_trip(&mut self, text: &str) -> Option<Nanos> {
-        let remedy = "write, for example, --round-trip 20us, or 0us to take nothing off";
+        let remedy = "use, for example, --round-trip 20us, or 0us to subtract nothing";
         match quantity(text, QuantityKind::Duration) {
             Ok(ns) if ns <= MAX_ROUND_TRIP_NS => return Some(Nanos::new(ns as u64)),
-            Ok(_) => self.refuse(
-                "--round-trip",
-                text,
-                0..text.len(),
-                "no round trip within a network takes longer than 1 s",
-                remedy,
-            ),
+            Ok(_) => self.refuse("--round-trip", text, 0..text.len(), "longer than 1 s, the maximum", remedy),
             Err(problem) => self.refuse("--round-trip", text, 0..text.len(), &problem.what, remedy),
         }
         None
@@ -220,7 +214,7 @@ impl ServeValidator<'_> {
         if volume.split(',').skip(1).any(|pair| pair.trim_start().starts_with("size=")) {
             if let Some(text) = options.size.iter().find(|text| named(text).0.is_none_or(|name| name == draft.name)) {
                 let message = format!("`{volume}` sets its size");
-                self.refuse("--size", text, 0..text.len(), &message, "say it in one place");
+                self.refuse("--size", text, 0..text.len(), &message, "set the size in one place only");
             }
             return Some(volume.clone());
         }
@@ -243,8 +237,8 @@ impl ServeValidator<'_> {
                 |other: &&RequestedExport| real(other).as_ref() == Some(&path) && (writes(one) || writes(other));
             if let Some(other) = requested[..index].iter().find(meets) {
                 let text = one.store.text();
-                let message = format!("the exports `{}` and `{}` would write to one file", other.name, one.name);
-                let remedy = "give each a file of its own, or serve them with --read-only or from copy:PATH";
+                let message = format!("the exports `{}` and `{}` would write to the same file", other.name, one.name);
+                let remedy = "use a separate file for each, or serve them with --read-only or from copy:PATH";
                 self.refuse("--backing", &text, 0..text.len(), &message, remedy);
             }
         }
@@ -314,8 +308,8 @@ fn size_problem(requested: &RequestedExport) -> Option<(String, String)> {
             let seen = files::look(path).map(|seen| seen.map(|seen| seen.bytes));
             let copied = matches!(requested.store, BackingSpec::Copy(_));
             match (seen, requested.size) {
-                (Err(error), _) => (error.to_string(), "name a file or a block device".to_owned()),
-                (Ok(None), _) if copied => ("there is no such image".to_owned(), "correct the path".to_owned()),
+                (Err(error), _) => (error.to_string(), "use a file or a block device".to_owned()),
+                (Ok(None), _) if copied => ("no such image".to_owned(), "correct the path".to_owned()),
                 (Ok(None | Some(0)), None) => unknown(requested),
                 (Ok(Some(bytes)), Some(size)) if bytes != size && (bytes > 0 || copied) => {
                     differ(requested, bytes, size)
@@ -330,20 +324,20 @@ fn size_problem(requested: &RequestedExport) -> Option<(String, String)> {
 
 fn unknown(requested: &RequestedExport) -> (String, String) {
     let whose = if requested.name.is_empty() { String::new() } else { format!("{}=", requested.name) };
-    let message = format!("how large is {}? Nothing says it", shown(requested));
-    (message, format!("name a volume, or add --size {whose}10GiB"))
+    let message = format!("{} has no size", shown(requested));
+    (message, format!("specify a volume, or add --size {whose}10GiB"))
 }
 
 fn differ(requested: &RequestedExport, bytes: u64, size: u64) -> (String, String) {
     let (found, asked) = (Bytes::new(bytes), Bytes::new(size));
     let whose = if requested.model.is_some() { "the volume" } else { "--size" };
-    let message = format!("it has {found} ({bytes} bytes), and {whose} has {asked} ({size} bytes)");
+    let message = format!("it has {found} ({bytes} bytes), but {whose} has {asked} ({size} bytes)");
     let given = match &requested.model {
-        Some(_) => format!("give the volume the size of the file (size={}KiB)", bytes as f64 / 1024.0),
-        None => "leave --size out".to_owned(),
+        Some(_) => format!("set the volume's size to the file's (size={}KiB)", bytes as f64 / 1024.0),
+        None => "omit --size".to_owned(),
     };
     let path = requested.store.path().map(|path| path.display().to_string()).unwrap_or_default();
-    (message, format!("{given}, or the file that of {whose}: truncate -s {size} {path}"))
+    (message, format!("{given}, or resize the file: truncate -s {size} {path}"))
 }
 
 /// Returns the name of an export for messages.

@@ -21,21 +21,21 @@ impl RejectionLog {
     #[must_use]
     pub fn news(&mut self, now: RejectedClients) -> Vec<Problem> {
         let before = std::mem::replace(&mut self.reported, now);
-        let memory = format!("--memory-limit leaves memory for {} connections", self.connections_most);
-        let stalled = "replies were not read, or a request not completed, while other clients waited for memory";
+        let memory = format!("--memory-limit allows {} connections", self.connections_most);
+        let stalled = "it did not read replies or finish a request while other clients waited for memory";
         let reasons = [
             (now.no_memory - before.no_memory, "refused", &*memory, "raise it, or connect fewer clients"),
             (
                 now.no_place - before.no_place,
                 "refused",
-                "the limit of open files is reached",
+                "the open-file limit is reached",
                 "raise it with ulimit -n, or connect fewer clients",
             ),
             (
                 now.hesitant - before.hesitant,
                 "disconnected",
-                "no export was chosen in time",
-                "check which program connects here",
+                "it selected no export in time",
+                "check which program connects to this server",
             ),
             (now.stalled - before.stalled, "disconnected", stalled, "raise --memory-limit, or send smaller requests"),
         ];
@@ -58,8 +58,8 @@ mod tests {
         let now = RejectedClients { no_memory: 2, stalled: 1, ..RejectedClients::default() };
         let warnings = log.news(now);
         let [memory, stalled] = &warnings[..] else { panic!("{warnings:?}") };
-        assert_eq!(memory.what, "refused 2 clients: --memory-limit leaves memory for 64 connections");
-        assert!(stalled.what.starts_with("disconnected 1 client: replies were not read"), "{stalled}");
+        assert_eq!(memory.what, "refused 2 clients: --memory-limit allows 64 connections");
+        assert!(stalled.what.starts_with("disconnected 1 client: it did not read replies"), "{stalled}");
         assert_eq!(log.news(now), []);
     }
 }

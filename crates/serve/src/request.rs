@@ -15,16 +15,16 @@ pub struct ServeRequest {
     /// Serve VOLUME as the export NAME (repeatable)
     #[arg(long, value_name = "NAME=[VOLUME]", help_heading = "Exports")]
     pub export: Vec<String>,
-    /// Backing of one export or of all: memory, zero, pattern, random, file:PATH, copy:PATH [default: memory]
+    /// Backing of one export (NAME=...) or all: memory, zero, pattern, random, file:PATH, copy:PATH [default: memory]
     #[arg(long, value_name = "[NAME=]BACKING", help_heading = "Exports")]
     pub backing: Vec<String>,
-    /// Size of exports whose volume has none
+    /// Size of exports without a sized volume
     #[arg(long, value_name = "[NAME=]SIZE", help_heading = "Exports")]
     pub size: Vec<String>,
     /// Bypass the page cache for files
     #[arg(long, help_heading = "Exports")]
     pub direct: bool,
-    /// Memory limit of all exports and clients together [default: half of the free memory]
+    /// Total memory limit of all exports and clients [default: half of the free memory]
     #[arg(long, value_name = "SIZE", help_heading = "Exports")]
     pub memory_limit: Option<String>,
     /// Refuse writes
@@ -33,7 +33,7 @@ pub struct ServeRequest {
     /// Inject faults with these probabilities: eio=0.1%,flush_eio=1%,stall=0.01%:2s
     #[arg(long, value_name = "FAULTS", help_heading = "Model")]
     pub faults: Option<String>,
-    /// Accept changes of limits and faults at this unix socket (`fathom serve control SOCKET`)
+    /// Unix socket for changing limits and faults at run time (`fathom serve control SOCKET`)
     #[arg(long, value_name = "SOCKET", help_heading = "Control")]
     pub control: Option<PathBuf>,
     /// Listen on this unix socket [default: a private one, unless --listen is given]
@@ -45,25 +45,25 @@ pub struct ServeRequest {
     /// Permit addresses that other hosts can reach without client certificates
     #[arg(long, help_heading = "Connections")]
     pub insecure: bool,
-    /// Encrypt connections: certificate chain of the server, in PEM
+    /// Encrypt connections with this server certificate chain (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_key", help_heading = "Connections")]
     pub tls_certificate: Option<PathBuf>,
-    /// Private key of the certificate, in PEM
+    /// Private key of the certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_certificate", help_heading = "Connections")]
     pub tls_key: Option<PathBuf>,
-    /// Accept only clients with a certificate from one of these authorities, in PEM
+    /// Accept only clients with a certificate from one of these authorities (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_certificate", help_heading = "Connections")]
     pub tls_clients: Option<PathBuf>,
-    /// Create a block device for each export, with the nbd driver or with FUSE and a loop device
+    /// Create a block device for each export, using the nbd driver or FUSE and a loop device
     #[arg(long, help_heading = "Exports")]
     pub device: bool,
     /// Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure
     #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Output")]
     pub metrics: Option<String>,
-    /// Spin shortly before replies are due, so that they are less late
+    /// Busy-wait shortly before replies are due, to send them on time
     #[arg(long, help_heading = "Model")]
     pub spin: bool,
-    /// Subtract this round-trip time from modelled latencies [default: as measured for each client]
+    /// Subtract this round-trip time from modelled latencies [default: measured per client]
     #[arg(long, value_name = "TIME", help_heading = "Model")]
     pub round_trip: Option<String>,
     /// Seed for all random choices

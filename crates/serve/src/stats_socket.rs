@@ -34,7 +34,7 @@ pub fn read_statistics(address: &str, directory: &RuntimeDirectory) -> Result<Se
     let refused = |error| {
         engine::io_problem(
             ProblemCode::Connection,
-            format_args!("--stats {address}: no server answers at {shown}"),
+            format_args!("--stats {address}: no server responds at {shown}"),
             &error,
         )
     };

@@ -108,7 +108,7 @@ impl ClientHandshake {
             }
             ClientPhase::Option(option) => self.reply(option, input, out),
             ClientPhase::ExportName => self.export_name(input),
-            ClientPhase::Ended => Err(ClientError::Broken("it goes on after the end of the handshake")),
+            ClientPhase::Ended => Err(ClientError::Broken("it continued after the end of the handshake")),
         }
     }
 
@@ -122,7 +122,11 @@ impl ClientHandshake {
         match style {
             number::OPTION => {}
             number::OLDSTYLE => return Err(ClientError::Oldstyle),
-            _ => return Err(ClientError::Broken("NBDMAGIC is followed by neither IHAVEOPT nor the oldstyle number")),
+            _ => {
+                return Err(ClientError::Broken(
+                    "NBDMAGIC is followed by neither IHAVEOPT nor the oldstyle magic number",
+                ));
+            }
         }
         let Some(flags) = reader.u16() else { return Ok(None) };
         self.send_client_flags(flags, out)?;
@@ -189,10 +193,10 @@ impl ClientHandshake {
         let Some((length, answer)) = OptionReplyHeader::read(option, input)? else { return Ok(None) };
         self.replies += 1;
         if self.replies > MAX_REPLIES {
-            return Err(ClientError::Broken("the replies to one option do not end"));
+            return Err(ClientError::Broken("too many replies to one option"));
         }
         let step = match answer.kind {
-            rep::ACK if !answer.data.is_empty() => return Err(ClientError::Broken("NBD_REP_ACK comes with data")),
+            rep::ACK if !answer.data.is_empty() => return Err(ClientError::Broken("NBD_REP_ACK with data")),
             rep::ACK => self.granted(option, out)?,
             kind if kind & rep::ERROR != 0 => self.refused(option, &answer, out)?,
             kind => {
@@ -209,13 +213,13 @@ impl ClientHandshake {
             (opt::LIST, rep::SERVER) => self.list_entry(data),
             (opt::GO, rep::INFO) => self.information(data),
             (opt::SET_META_CONTEXT, rep::META_CONTEXT) => self.metadata_context(data),
-            _ => Err(ClientError::Broken("a reply is of a kind that does not belong to its option")),
+            _ => Err(ClientError::Broken("unexpected reply type for the option")),
         }
     }
 
     fn list_entry(&mut self, data: &[u8]) -> ClientResult<()> {
         let mut reader = ByteReader(data);
-        let name = reader.counted().and_then(string).ok_or(ClientError::Broken("the name of an export is none"))?;
+        let name = reader.counted().and_then(string).ok_or(ClientError::Broken("invalid export name"))?;
         self.list_bytes += data.len();
         if self.list_bytes > MAX_LIST {
             return Err(ClientError::Broken("the list of exports is longer than 16 MiB"));
@@ -226,12 +230,12 @@ impl ClientHandshake {
 
     fn information(&mut self, data: &[u8]) -> ClientResult<()> {
         let mut reader = ByteReader(data);
-        match reader.u16().ok_or(ClientError::Broken("NBD_REP_INFO does not say what it is about"))? {
+        match reader.u16().ok_or(ClientError::Broken("NBD_REP_INFO without an information type"))? {
             info::EXPORT if data.len() == 12 => {
                 self.size_and_flags = reader.u64().zip(reader.u16().map(TransmissionFlags::from_bits));
             }
             info::BLOCK_SIZE if data.len() == 14 => self.block = Some(block_sizes(&mut reader)?),
-            info::EXPORT | info::BLOCK_SIZE => return Err(ClientError::Broken("NBD_REP_INFO has a wrong length")),
+            info::EXPORT | info::BLOCK_SIZE => return Err(ClientError::Broken("NBD_REP_INFO with a wrong length")),
             _ => {}
         }
         Ok(())
@@ -239,7 +243,7 @@ impl ClientHandshake {
 
     fn metadata_context(&mut self, data: &[u8]) -> ClientResult<()> {
         let mut reader = ByteReader(data);
-        let id = reader.u32().ok_or(ClientError::Broken("a metadata context has no number"))?;
+        let id = reader.u32().ok_or(ClientError::Broken("a metadata context has no ID"))?;
         if reader.0 == ALLOCATION.as_bytes() {
             self.allocation = Some(id);
         }
@@ -287,10 +291,9 @@ impl ClientHandshake {
     }
 
     fn ready(&mut self) -> ClientResult<ClientStep> {
-        let (size, flags) =
-            self.size_and_flags.ok_or(ClientError::Broken("it grants an export without telling its size"))?;
+        let (size, flags) = self.size_and_flags.ok_or(ClientError::Broken("it granted an export without its size"))?;
         if i64::try_from(size).is_err() {
-            return Err(ClientError::Broken("its size is beyond 2^63 - 1 bytes, which no file can have"));
+            return Err(ClientError::Broken("the export is larger than 2^63 - 1 bytes"));
         }
         self.phase = ClientPhase::Ended;
         Ok(ClientStep::Ready(Served {
@@ -317,14 +320,14 @@ impl<'a> OptionReplyHeader<'a> {
         let mut reader = ByteReader(input);
         let Some(magic) = reader.u64() else { return Ok(None) };
         if magic != number::OPTION_REPLY {
-            return Err(ClientError::Broken("a reply to an option does not begin as such"));
+            return Err(ClientError::Broken("wrong magic number of an option reply"));
         }
         let Some(((to, kind), length)) = reader.u32().zip(reader.u32()).zip(reader.u32()) else { return Ok(None) };
         if to != option {
-            return Err(ClientError::Broken("it replies to an option that was not asked"));
+            return Err(ClientError::Broken("it replied to an option that was not requested"));
         }
         if length as usize > MAX_REPLY {
-            return Err(ClientError::Broken("a reply to an option is longer than the longest strings"));
+            return Err(ClientError::Broken("an option reply is too long"));
         }
         let data = reader.take(length as usize);
         Ok(data.map(|data| (number::OPTION_REPLY_HEADER + data.len(), Self { kind, data })))
@@ -334,7 +337,7 @@ impl<'a> OptionReplyHeader<'a> {
 fn block_sizes(reader: &mut ByteReader<'_>) -> ClientResult<ExportBlockSizes> {
     let sizes = reader.u32().zip(reader.u32()).zip(reader.u32());
     let block = sizes.map(|((minimum, preferred), maximum)| ExportBlockSizes { minimum, preferred, maximum });
-    block.filter(|block| block.is_valid()).ok_or(ClientError::Broken("its block sizes contradict each other"))
+    block.filter(|block| block.is_valid()).ok_or(ClientError::Broken("its block sizes are inconsistent"))
 }
 
 /// Decodes a server's message, without control characters.

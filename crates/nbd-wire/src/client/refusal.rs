@@ -4,13 +4,13 @@ use crate::number::{err, opt};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServerRefusal {
     /// `NBD_REP_ERR_UNSUP`.
-    #[error("does not know it")]
+    #[error("does not support it")]
     Unsupported,
     /// `NBD_REP_ERR_POLICY`.
     #[error("forbids it by policy")]
     Policy,
     /// `NBD_REP_ERR_INVALID`.
-    #[error("takes it for wrong")]
+    #[error("rejects it as invalid")]
     Invalid,
     /// `NBD_REP_ERR_TLS_REQD`.
     #[error("requires TLS")]
@@ -22,16 +22,16 @@ pub enum ServerRefusal {
     #[error("is shutting down")]
     Shutdown,
     /// `NBD_REP_ERR_BLOCK_SIZE_REQD`.
-    #[error("requires that block sizes are asked for")]
+    #[error("requires the client to request block sizes")]
     BlockSizesRequired,
     /// `NBD_REP_ERR_TOO_BIG`.
-    #[error("takes it for too big")]
+    #[error("rejects it as too large")]
     TooBig,
     /// `NBD_REP_ERR_EXT_HEADER_REQD`.
-    #[error("requires extended headers, which are not spoken here")]
+    #[error("requires extended headers, which Fathom does not support")]
     ExtendedHeadersRequired,
     /// Any other.
-    #[error("refuses with error {0:#010x}, which no document knows")]
+    #[error("refused with the unknown error {0:#010x}")]
     Other(u32),
 }
 
@@ -56,16 +56,16 @@ impl ServerRefusal {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClientError {
     /// The peer is not an NBD server.
-    #[error("the other side is no NBD server: it began with {0:#018x} instead of NBDMAGIC")]
+    #[error("not an NBD server: it sent {0:#018x} instead of NBDMAGIC")]
     NotAServer(u64),
     /// The server is older than newstyle negotiation or configured so.
-    #[error("the server speaks the oldstyle negotiation, which is obsolete since 2015: enable newstyle")]
+    #[error("the server uses oldstyle negotiation, obsolete since 2015: enable newstyle")]
     Oldstyle,
     /// The server supports only `NBD_OPT_EXPORT_NAME`, which is not enough.
-    #[error("the server does not speak fixed newstyle and can neither list its exports nor encrypt")]
+    #[error("the server does not support fixed newstyle, which listing exports and TLS require")]
     NotFixed,
     /// The server has refused a required option.
-    #[error("asked for {}, the server {why}{}{words}", option_name(*option), if words.is_empty() { "" } else { ": " })]
+    #[error("requested {}: the server {why}{}{words}", option_name(*option), if words.is_empty() { "" } else { ": " })]
     Refused {
         option: u32,
         /// Reason.
@@ -74,7 +74,7 @@ pub enum ClientError {
         words: String,
     },
     /// The server has violated the protocol.
-    #[error("the server breaks the protocol: {0}")]
+    #[error("the server violates the protocol: {0}")]
     Broken(&'static str),
 }
 

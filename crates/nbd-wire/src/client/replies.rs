@@ -90,13 +90,13 @@ impl StatusExtent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// The magic number is unknown.
-    #[error("a reply begins with {0:#010x}")]
+    #[error("a reply starts with {0:#010x}")]
     Magic(u32),
     /// Structured replies were not negotiated.
-    #[error("a structured reply comes unasked")]
+    #[error("unexpected structured reply")]
     Unasked,
     /// The type of a chunk is unknown and no error.
-    #[error("a chunk has the unknown type {0}")]
+    #[error("unknown chunk type {0}")]
     Type(u16),
     /// The type of a chunk does not allow its length.
     #[error("a chunk of type {kind:#x} has a payload of {length} bytes")]
@@ -107,13 +107,13 @@ pub enum Malformed {
         length: u32,
     },
     /// An error chunk has error number 0.
-    #[error("an error chunk says that there is no error")]
+    #[error("an error chunk without an error")]
     NoError,
     /// The only chunk without content is not marked as the last.
-    #[error("a chunk without content is not the last of its reply")]
+    #[error("an empty chunk is not the last of its reply")]
     NotLast,
     /// Data outside the requested range.
-    #[error("{length} bytes at {offset} are outside of what was read")]
+    #[error("{length} bytes at {offset} are outside the requested range")]
     Outside {
         /// Offset in the export.
         offset: u64,

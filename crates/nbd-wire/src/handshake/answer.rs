@@ -12,20 +12,19 @@ pub(super) struct OptionRefusal {
 }
 
 impl OptionRefusal {
-    pub(super) const UNKNOWN_OPTION: Self = Self::new(err::UNSUP, "this server does not know the option");
+    pub(super) const UNKNOWN_OPTION: Self = Self::new(err::UNSUP, "this server does not support the option");
     pub(super) const NOT_OFFERED: Self = Self::new(err::UNSUP, "this server does not offer the option");
-    pub(super) const NO_TLS: Self = Self::new(err::POLICY, "this server has no TLS");
-    pub(super) const NO_DATA_EXPECTED: Self = Self::new(err::INVALID, "the option takes no data");
-    pub(super) const MALFORMED: Self =
-        Self::new(err::INVALID, "lengths or strings in the data of the option are wrong");
-    pub(super) const TLS_TWICE: Self = Self::new(err::INVALID, "the connection is encrypted already");
-    pub(super) const NO_CHUNKS: Self = Self::new(err::INVALID, "ask for structured replies or extended headers first");
-    pub(super) const NO_NAMESPACE: Self = Self::new(err::INVALID, "a query begins with a namespace and a colon");
+    pub(super) const NO_TLS: Self = Self::new(err::POLICY, "this server does not support TLS");
+    pub(super) const NO_DATA_EXPECTED: Self = Self::new(err::INVALID, "the option does not accept data");
+    pub(super) const MALFORMED: Self = Self::new(err::INVALID, "malformed option data");
+    pub(super) const TLS_TWICE: Self = Self::new(err::INVALID, "the connection is already encrypted");
+    pub(super) const NO_CHUNKS: Self = Self::new(err::INVALID, "request structured replies or extended headers first");
+    pub(super) const NO_NAMESPACE: Self = Self::new(err::INVALID, "a query must start with a namespace and a colon");
     pub(super) const TLS_REQUIRED: Self = Self::new(err::TLS_REQD, "this server requires TLS: start it first");
-    pub(super) const UNKNOWN_EXPORT: Self = Self::new(err::UNKNOWN, "there is no export of that name");
-    pub(super) const BLOCK_SIZE: Self = Self::new(err::BLOCK_SIZE_REQD, "ask for the block sizes and abide by them");
-    pub(super) const TOO_BIG: Self = Self::new(err::TOO_BIG, "the data of the option is longer than 64 KiB");
-    pub(super) const EXTENDED: Self = Self::new(err::EXT_HEADER_REQD, "extended headers were agreed on and go first");
+    pub(super) const UNKNOWN_EXPORT: Self = Self::new(err::UNKNOWN, "no such export");
+    pub(super) const BLOCK_SIZE: Self = Self::new(err::BLOCK_SIZE_REQD, "request the block sizes and respect them");
+    pub(super) const TOO_BIG: Self = Self::new(err::TOO_BIG, "the option data is longer than 64 KiB");
+    pub(super) const EXTENDED: Self = Self::new(err::EXT_HEADER_REQD, "extended headers were already negotiated");
 
     const fn new(number: u32, message: &'static str) -> Self {
         Self { number, message }

@@ -4,7 +4,7 @@ use units::{Problem, ProblemCode};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UriError {
     /// The scheme is unknown.
-    #[error("`{0}` is not an NBD address: it begins with nbd://, nbds://, nbd+unix:// or nbds+unix://")]
+    #[error("`{0}` is not an NBD address: it must start with nbd://, nbds://, nbd+unix:// or nbds+unix://")]
     Scheme(String),
     /// A character must be percent-encoded.
     #[error("{letter:?} at byte {place} must be written as {}", percent(*letter))]
@@ -14,55 +14,55 @@ pub enum UriError {
         place: usize,
     },
     /// A `%` is not followed by two hexadecimal digits.
-    #[error("`%` at byte {0} is not followed by two hexadecimal digits (a percent sign itself is %25)")]
+    #[error("`%` at byte {0} is not followed by two hexadecimal digits (a literal % is %25)")]
     Percent(usize),
     /// A TCP address has no host.
-    #[error("there is no host")]
+    #[error("missing host")]
     NoHost,
     /// A Unix socket address has a host.
-    #[error("`{0}` is a host, but a Unix domain socket has none")]
+    #[error("`{0}` is a host, but Unix socket addresses have none")]
     Host(String),
     /// The host is invalid.
-    #[error("`{0}` is not a host; IPv6 addresses are written in brackets, as in [::1]")]
+    #[error("`{0}` is not a host; enclose IPv6 addresses in brackets, such as [::1]")]
     BadHost(String),
     /// A user name is given.
-    #[error("the user `{0}` has no meaning here")]
+    #[error("the user `{0}` is not supported")]
     User(String),
     /// The port is invalid.
-    #[error("`{0}` is not a port, which is a number from 1 to 65535")]
+    #[error("`{0}` is not a port number from 1 to 65535")]
     Port(String),
     /// A Unix socket address has no socket.
-    #[error("there is no socket")]
+    #[error("missing socket")]
     NoSocket,
     /// The socket's path is empty.
-    #[error("the path of the socket is empty")]
+    #[error("the socket path is empty")]
     EmptySocket,
     /// A TCP address has a socket.
-    #[error("a TCP address takes no socket")]
+    #[error("a TCP address cannot have a socket")]
     Socket,
     /// A parameter is unknown.
-    #[error("the parameter `{0}` is not known here: the only one is socket")]
+    #[error("unknown parameter `{0}`: only socket is supported")]
     Parameter(String),
     /// A parameter occurs twice.
-    #[error("the parameter `{0}` is given twice")]
+    #[error("duplicate parameter `{0}`")]
     Twice(String),
     /// There is a fragment.
-    #[error("`#` at byte {0} begins a fragment, which NBD addresses do not have (the sign itself is %23)")]
+    #[error("`#` at byte {0} starts a fragment, which NBD addresses do not have (a literal # is %23)")]
     Fragment(usize),
     /// The protocol forbids the export's name.
-    #[error("the name of the export {0}")]
+    #[error("the export name {0}")]
     Export(&'static str),
 }
 
 impl UriError {
     const fn help(&self) -> Option<&'static str> {
         Some(match self {
-            Self::NoHost => "write it after //, as in nbd://localhost/export, or use nbd+unix:///export?socket=PATH",
-            Self::Host(_) => "write nbd+unix:///export?socket=PATH with three slashes",
-            Self::User(_) => "leave it and the @ out",
+            Self::NoHost => "use nbd://HOST/export, or nbd+unix:///export?socket=PATH",
+            Self::Host(_) => "use nbd+unix:///export?socket=PATH with three slashes",
+            Self::User(_) => "omit the user and the @",
             Self::NoSocket => "add ?socket=PATH",
-            Self::EmptySocket => "write ?socket=PATH",
-            Self::Socket => "use nbd+unix://, or leave ?socket= out",
+            Self::EmptySocket => "use ?socket=PATH",
+            Self::Socket => "use nbd+unix://, or omit ?socket=",
             _ => return None,
         })
     }

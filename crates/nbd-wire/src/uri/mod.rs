@@ -146,7 +146,7 @@ fn export(path: &str) -> Result<String, UriError> {
         return Err(UriError::Export("contains NUL (%00), which the protocol forbids"));
     }
     if name.len() > MAX_STRING {
-        return Err(UriError::Export("is longer than 4096 bytes, the most that the protocol allows"));
+        return Err(UriError::Export("is longer than the protocol's limit of 4096 bytes"));
     }
     Ok(name)
 }
@@ -245,15 +245,15 @@ mod tests {
         let text = |text: &str| units::Problem::from(Uri::parse(text).expect_err(text)).to_string();
         for (uri, part) in [
             ("http://h/x", "nbd+unix://"),
-            ("nbd:h", "it begins with"),
-            ("", "it begins with"),
+            ("nbd:h", "it must start with"),
+            ("", "it must start with"),
             ("nbd://h/a b", "' ' at byte 9 must be written as %20"),
             ("nbd://h/é", "%C3%A9"),
             ("nbd://h/50%", "`%` at byte 10"),
             ("nbd://h/%4é", "`%` at byte 8"),
             ("nbd://h/%g0", "%25"),
-            ("nbd:///x", "no host"),
-            ("nbd://:5/x", "no host"),
+            ("nbd:///x", "missing host"),
+            ("nbd://:5/x", "missing host"),
             ("nbd+unix://h/x?socket=s", "three slashes"),
             ("nbd://[::g]/", "`[::g]` is not a host"),
             ("nbd://[::1/", "not a host"),
@@ -262,12 +262,12 @@ mod tests {
             ("nbd://h:0/", "`0` is not a port"),
             ("nbd://h:65536/", "`65536`"),
             ("nbd://h:+5/", "`+5`"),
-            ("nbd://::1/", "as in [::1]"),
+            ("nbd://::1/", "such as [::1]"),
             ("nbd+unix:///x", "add ?socket=PATH"),
-            ("nbd+unix:///x?socket", "path of the socket is empty"),
+            ("nbd+unix:///x?socket", "the socket path is empty"),
             ("nbd://h/x?socket=s", "TCP"),
             ("nbd+unix:///x?socket=s&tls-type=psk", "`tls-type`"),
-            ("nbd+unix:///x?socket=s&socket=s", "twice"),
+            ("nbd+unix:///x?socket=s&socket=s", "duplicate"),
             ("nbd://h/x#y", "%23"),
             ("nbd://h/%00", "NUL"),
             ("nbd://h/%ff", "UTF-8"),

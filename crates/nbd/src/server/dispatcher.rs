@@ -221,13 +221,13 @@ impl Dispatcher {
         let (offered, export) = (&self.offered[mode.export as usize], &self.exports[mode.export as usize]);
         let refuse = |errno, why| Err(SlotError { errno, why });
         if self.closing {
-            return refuse(Errno::Shutdown, "the server is about to stop");
+            return refuse(Errno::Shutdown, "the server is shutting down");
         }
         let Some(allowed) = allowed(request.command, mode.style) else {
-            return refuse(Errno::Invalid, "no such command");
+            return refuse(Errno::Invalid, "unknown command");
         };
         if request.flags.beyond(allowed.and(CommandFlags::FUA)) {
-            return refuse(Errno::Invalid, "a flag that this command does not have");
+            return refuse(Errno::Invalid, "unsupported command flag");
         }
         let read_only = export.flags.contains(TransmissionFlags::READ_ONLY);
         if writes(request.command) && (read_only || !self.stores[offered.store as usize].abilities().write) {
@@ -235,7 +235,7 @@ impl Dispatcher {
         }
         let transfers = matches!(request.command, NbdCommand::Read | NbdCommand::Write);
         if transfers && request.length > u64::from(export.block.maximum) {
-            return refuse(Errno::Invalid, "longer than the largest request that the export announces");
+            return refuse(Errno::Invalid, "longer than the export's maximum request size");
         }
         if request.offset.checked_add(request.length).is_none_or(|end| end > export.size) {
             let no_room = matches!(request.command, NbdCommand::Write | NbdCommand::WriteZeroes);
@@ -407,7 +407,7 @@ fn extents(store: &mut dyn Store, mode: ReplyMode, request: &NbdRequest) -> Resu
         return Err(SlotError { errno: Errno::Invalid, why: "no metadata context was negotiated" });
     }
     if request.length == 0 {
-        return Err(SlotError { errno: Errno::Invalid, why: "a range of no bytes" });
+        return Err(SlotError { errno: Errno::Invalid, why: "empty range" });
     }
     // Without extended headers, lengths have 32 bits.
     let most = if mode.style == ReplyStyle::Extended { u64::MAX } else { u64::from(u32::MAX) & !0xfff };

@@ -39,7 +39,7 @@ pub fn measure_round_trip() -> std::io::Result<Nanos> {
         rounds.push(now().since(began));
     }
     drop(near);
-    server.join().map_err(|_| std::io::Error::other("the other side of the measurement is gone"))?;
+    server.join().map_err(|_| std::io::Error::other("the peer of the measurement disconnected"))?;
     rounds.sort_unstable();
     Ok(rounds[ROUNDS / 2])
 }

@@ -29,7 +29,7 @@ pub fn send_command(socket: &Path, line: &str) -> std::io::Result<String> {
     if answer.ends_with('\n') {
         Ok(answer)
     } else {
-        Err(Error::new(ErrorKind::UnexpectedEof, "it ends without an answer"))
+        Err(Error::new(ErrorKind::UnexpectedEof, "the connection closed without a reply"))
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Pair {
 }
 
 const NAMES: [&str; 3] = ["show", "faults", "limits"];
-const LIMITS: &str = "write, for example, limits iops=500,throughput=20MiB/s, or limits reset";
+const LIMITS: &str = "use, for example, limits iops=500,throughput=20MiB/s, or limits reset";
 /// Keys that define a volume or its initial state.
 const FIXED: [&str; 4] = ["size", "host", "written", "credits"];
 
@@ -53,16 +53,16 @@ impl ControlCommand {
         let (name, rest) = (words.start..end, trimmed(line, end..words.end));
         match &line[name.clone()] {
             "show" if rest.is_empty() => Ok(Self::Show),
-            "show" => Err(vec![CommandError::new(rest, "`show` takes no arguments", "write show")]),
+            "show" => Err(vec![CommandError::new(rest, "`show` takes no arguments", "use show")]),
             "faults" => faults(line, rest),
             "limits" => limits(line, rest),
             "" => Err(vec![CommandError::new(0..line.len(), "no command", format!("write {}", NAMES.join(", ")))]),
             unknown => {
                 let remedy = match units::closest(unknown, NAMES.into_iter()) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("there are {}", NAMES.join(", ")),
+                    None => format!("use one of {}", NAMES.join(", ")),
                 };
-                Err(vec![CommandError::new(name, format!("there is no command `{unknown}`"), remedy)])
+                Err(vec![CommandError::new(name, format!("unknown command `{unknown}`"), remedy)])
             }
         }
     }
@@ -78,7 +78,7 @@ fn trimmed(line: &str, part: Range<usize>) -> Range<usize> {
 fn faults(line: &str, at: Range<usize>) -> Result<ControlCommand, Vec<CommandError>> {
     match &line[at.clone()] {
         "" => {
-            let remedy = "write faults none, or, for example, faults eio=0.1%,flush_stall=1%:2s";
+            let remedy = "use faults none or, for example, faults eio=0.1%,flush_stall=1%:2s";
             Err(vec![CommandError::new(0..line.len(), "`faults` without faults", remedy)])
         }
         "none" => Ok(ControlCommand::Faults(FaultRates::default())),
@@ -117,15 +117,15 @@ fn pairs(line: &str, at: Range<usize>) -> Result<Vec<Pair>, Vec<CommandError>> {
         start = at.end + 1;
         let Some((key, value)) = part.split_once('=').filter(|(key, value)| !key.is_empty() && !value.is_empty())
         else {
-            wrong.push(CommandError::new(at, format!("`{part}` is not of the form key=value"), LIMITS));
+            wrong.push(CommandError::new(at, format!("`{part}` is not key=value"), LIMITS));
             continue;
         };
         let of_key = at.start..at.start + key.len();
         if FIXED.contains(&key) {
-            let message = format!("`{key}` cannot change while the volume is served");
-            wrong.push(CommandError::new(of_key, message, "start a server with it"));
+            let message = format!("`{key}` cannot change while the volume is being served");
+            wrong.push(CommandError::new(of_key, message, "restart the server with the new value"));
         } else if pairs.iter().any(|pair| pair.key == key) {
-            wrong.push(CommandError::new(of_key, format!("`{key}` is given twice"), "give it once"));
+            wrong.push(CommandError::new(of_key, format!("duplicate key `{key}`"), "specify it once"));
         } else {
             let value = (value != "none").then(|| value.to_owned());
             pairs.push(Pair { key: key.to_owned(), value, at });
@@ -162,16 +162,16 @@ mod tests {
     fn locates_every_problem_of_a_command() {
         let cases = [
             ("", 0..0, "no command"),
-            ("shwo", 0..4, "no command `shwo`"),
+            ("shwo", 0..4, "unknown command `shwo`"),
             ("show all", 5..8, "takes no arguments"),
             ("faults", 0..6, "without faults"),
-            ("faults eio=2", 11..12, "not a chance"),
-            ("faults eio=1 torn=1", 11..19, "not a chance"),
+            ("faults eio=2", 11..12, "not a probability"),
+            ("faults eio=1 torn=1", 11..19, "not a probability"),
             ("limits", 0..6, "without limits"),
-            ("limits disk", 7..11, "not of the form"),
-            ("limits iops=", 7..12, "not of the form"),
+            ("limits disk", 7..11, "is not key="),
+            ("limits iops=", 7..12, "is not key="),
             ("limits disk iops=5,size=1TiB", 19..23, "cannot change"),
-            ("limits iops=5,iops=6", 14..18, "given twice"),
+            ("limits iops=5,iops=6", 14..18, "duplicate key"),
         ];
         for (line, at, message) in cases {
             let wrong = ControlCommand::parse(line).unwrap_err();

@@ -66,7 +66,7 @@ impl CommandExecutor {
                 let good = std::str::from_utf8(&line[..error.valid_up_to()]).unwrap_or_default();
                 return ControlReply::refused(
                     good,
-                    vec![CommandError::new(good.len()..good.len(), "not UTF-8", "write UTF-8")],
+                    vec![CommandError::new(good.len()..good.len(), "not UTF-8", "use UTF-8")],
                 );
             }
         };
@@ -77,7 +77,7 @@ impl CommandExecutor {
         });
         match done {
             Err(wrong) => ControlReply::refused(line, wrong),
-            Ok(None) => ControlReply::failed("the server is about to end", "start it again"),
+            Ok(None) => ControlReply::failed("the server is shutting down", "restart it"),
             Ok(Some(snapshot)) => ControlReply::done(self.state(&snapshot)),
         }
     }
@@ -114,10 +114,11 @@ impl CommandExecutor {
     /// Returns the index of the named, the only, or the default export.
     fn find(&self, export: Option<&(String, Range<usize>)>, at: &Range<usize>) -> Result<usize, CommandError> {
         let names = || self.exports.iter().map(|export| export.name.as_str());
-        let listed = || format!("there are {}", names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "));
+        let listed =
+            || format!("use one of {}", names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "));
         let (index, at) = match export {
             Some((name, at)) => {
-                let unknown = || CommandError::new(at.clone(), format!("there is no export `{name}`"), listed());
+                let unknown = || CommandError::new(at.clone(), format!("unknown export `{name}`"), listed());
                 (names().position(|known| known == name).ok_or_else(unknown)?, at)
             }
             None if self.exports.len() == 1 => (0, at),
@@ -128,8 +129,8 @@ impl CommandExecutor {
             }
         };
         if self.exports[index].model.is_none() {
-            let message = "the export has no model, and so no limits";
-            return Err(CommandError::new(at.clone(), message, "start the server with a volume, for example custom"));
+            let message = "the export has no model and therefore no limits";
+            return Err(CommandError::new(at.clone(), message, "start the server with a volume, for example `custom`"));
         }
         Ok(index)
     }
@@ -222,5 +223,9 @@ fn changes_only_limits(
     } else {
         return Ok(());
     };
-    Err(CommandError::new(at.clone(), format!("{what} cannot change while it is served"), "start a server with it"))
+    Err(CommandError::new(
+        at.clone(),
+        format!("{what} cannot change while it is being served"),
+        "restart the server with the new value",
+    ))
 }

@@ -30,7 +30,7 @@ pub(crate) fn serve_commands(socket: &ServiceSocket, executor: CommandExecutor) 
     let accept = move || {
         each(listener.incoming(), |controller: UnixStream| {
             if Arc::strong_count(&executor) > MAX_CONTROLLERS {
-                let message = format!("{MAX_CONTROLLERS} controllers are connected already");
+                let message = format!("{MAX_CONTROLLERS} control clients are already connected");
                 let _ = send_reply(&controller, &ControlReply::failed(message, "disconnect one"));
                 return;
             }
@@ -58,7 +58,7 @@ fn serve_controller(controller: &UnixStream, executor: &Mutex<CommandExecutor>) 
         }
         let long = line.len() as u64 > MAX_COMMAND;
         let reply = if long {
-            ControlReply::failed(format!("a command of more than {MAX_COMMAND} bytes"), "write a shorter one")
+            ControlReply::failed(format!("command longer than {MAX_COMMAND} bytes"), "use a shorter one")
         } else {
             executor.lock().unwrap_or_else(PoisonError::into_inner).execute(&line)
         };

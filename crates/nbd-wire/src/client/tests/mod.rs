@@ -104,7 +104,7 @@ fn lists_exports() {
 fn a_wrong_name_is_reported_with_the_servers_message() {
     let wishes = ClientOptions { export: "three".into(), ..ClientOptions::default() };
     let error = negotiate(HandshakeSettings::default(), ClientHandshake::new(wishes), 100).unwrap_err();
-    let words = "asked for the export (NBD_OPT_GO), the server has no such export: there is no export of that name";
+    let words = "requested the export (NBD_OPT_GO): the server has no such export: no such export";
     assert_eq!(error.to_string(), words);
 }
 
@@ -194,17 +194,17 @@ fn reports_violations_of_the_protocol() {
     let mut wrong_magic = go(rep::ACK, &[]);
     wrong_magic[1][0] = 9;
     for (script, part) in [
-        (&[b"SSH-2.0-".to_vec()][..], "no NBD server"),
+        (&[b"SSH-2.0-".to_vec()][..], "not an NBD server"),
         (&[b"NBDMAGIC".to_vec(), number::OLDSTYLE.to_be_bytes().to_vec()], "oldstyle"),
         (&[b"NBDMAGICNBDMAGIC".to_vec()], "neither"),
-        (&wrong_magic, "does not begin as such"),
-        (&[greeting(3), reply(opt::LIST, rep::ACK, &[])], "was not asked"),
-        (&go(rep::ACK, &[]), "without telling its size"),
+        (&wrong_magic, "wrong magic number"),
+        (&[greeting(3), reply(opt::LIST, rep::ACK, &[])], "was not requested"),
+        (&go(rep::ACK, &[]), "without its size"),
         (&go(rep::ACK, b"x"), "with data"),
-        (&go(rep::SERVER, &[]), "does not belong"),
-        (&go(55, &[]), "does not belong"),
-        (&go(rep::INFO, &[0; 9000]), "longer"),
-        (&info(&[]), "does not say"),
+        (&go(rep::SERVER, &[]), "unexpected reply type"),
+        (&go(55, &[]), "unexpected reply type"),
+        (&go(rep::INFO, &[0; 9000]), "too long"),
+        (&info(&[]), "without an information type"),
         (&info(&[0, 0, 1]), "wrong length"),
         (&info(&[0, 3, 1]), "wrong length"),
         (&info(&sizes(3, 4096, 1 << 20)), "block sizes"),
@@ -230,7 +230,7 @@ fn reports_violations_of_the_protocol() {
 fn rejects_an_endless_list() {
     let entry = reply(opt::LIST, rep::SERVER, &[&8000u32.to_be_bytes()[..], &[b'x'; 8000]].concat()[..4004]);
     let long = reply(opt::LIST, rep::SERVER, &[&4000u32.to_be_bytes()[..], &[b'x'; 4000]].concat());
-    for (entry, part) in [(&entry, "none"), (&long, "16 MiB")] {
+    for (entry, part) in [(&entry, "invalid export name"), (&long, "16 MiB")] {
         let (mut client, mut out) = (ClientHandshake::list(false), Vec::new());
         client.advance(&greeting(3), &mut out).unwrap();
         let error = (0..10_000).find_map(|_| client.advance(entry, &mut out).err()).expect(part);

@@ -70,9 +70,9 @@ impl TlsIdentity {
 fn certificates(text: &[u8], which: Pem) -> Result<Vec<CertificateDer<'static>>, IdentityError> {
     let unreadable = |why: String| Err(IdentityError::Unreadable { text: which, why });
     match CertificateDer::pem_slice_iter(text).collect::<Result<Vec<_>, _>>() {
-        Ok(none) if none.is_empty() => unreadable("there is no certificate in it".to_owned()),
+        Ok(none) if none.is_empty() => unreadable("it contains no certificate".to_owned()),
         Ok(some) => Ok(some),
-        Err(error) => unreadable(format!("its certificate cannot be read: {error}")),
+        Err(error) => unreadable(format!("invalid certificate: {error}")),
     }
 }
 
@@ -81,9 +81,9 @@ fn private_key(text: &[u8]) -> Result<PrivateKeyDer<'static>, IdentityError> {
     PrivateKeyDer::from_pem_slice(text).map_err(|error| match error {
         _ if ENCRYPTED.iter().any(encrypted) => IdentityError::Encrypted,
         pem::Error::NoItemsFound => {
-            IdentityError::Unreadable { text: Pem::Key, why: "there is no private key in it".to_owned() }
+            IdentityError::Unreadable { text: Pem::Key, why: "it contains no private key".to_owned() }
         }
-        error => IdentityError::Unreadable { text: Pem::Key, why: format!("its key cannot be read: {error}") },
+        error => IdentityError::Unreadable { text: Pem::Key, why: format!("invalid private key: {error}") },
     })
 }
 

@@ -40,7 +40,7 @@ pub struct Stall {
 }
 
 /// Remedy for malformed pairs.
-const REMEDY: &str = "write, for example, eio=0.001,stall=0.0001:2s,torn=0.001,lost=0.001,disconnect=1e-6";
+const REMEDY: &str = "use, for example, eio=0.001,stall=0.0001:2s,torn=0.001,lost=0.001,disconnect=1e-6";
 
 impl FaultRates {
     /// Parses comma-separated `key=chance` pairs; a stall has its duration after a colon. A chance is a number up to 1
@@ -116,10 +116,10 @@ impl FaultRates {
     }
 
     fn set<'t>(&mut self, part: &'t str, seen: &mut Vec<&'t str>) -> Result<(), RateError> {
-        let malformed = || RateError::new(0, format!("`{part}` is not of the form key=chance"), REMEDY);
+        let malformed = || RateError::new(0, format!("`{part}` is not key=probability"), REMEDY);
         let (key, value) = part.split_once('=').ok_or_else(malformed)?;
         if seen.contains(&key) {
-            return Err(RateError::new(0, format!("`{key}` is given twice"), "give it once"));
+            return Err(RateError::new(0, format!("duplicate fault `{key}`"), "specify it once"));
         }
         seen.push(key);
         let skip = key.len() + 1;
@@ -162,9 +162,9 @@ fn unknown(key: &str) -> RateError {
     let names = FaultKind::ALL.map(FaultKind::name);
     let remedy = match units::closest(key, names.into_iter()) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}", names.join(", ")),
+        None => format!("use one of {}", names.join(", ")),
     };
-    RateError::new(0, format!("there is no fault `{key}`"), remedy)
+    RateError::new(0, format!("unknown fault `{key}`"), remedy)
 }
 
 /// A problem in a pair, from byte `skip` on.
@@ -183,11 +183,11 @@ fn stall(key: &str, value: &str, skip: usize) -> Result<Stall, RateError> {
     let example = format!("{key}=0.0001:2s");
     let Some((often, time)) = value.split_once(':') else {
         let message = format!("`{value}` has no duration");
-        return Err(RateError::new(skip, message, format!("write chance and time, as in {example}")));
+        return Err(RateError::new(skip, message, format!("use probability:duration, for example {example}")));
     };
     let at = skip + often.len() + 1;
     let ns = quantity(time, QuantityKind::Duration)
-        .map_err(|problem| RateError::new(at, problem.what, format!("write, for example, {example}")))?;
+        .map_err(|problem| RateError::new(at, problem.what, format!("use, for example, {example}")))?;
     Ok(Stall { chance: chance(often, skip)?, time: Nanos::new(ns.round() as u64) })
 }
 
@@ -196,8 +196,8 @@ fn chance(text: &str, skip: usize) -> Result<f64, RateError> {
         Some(percent) => percent.parse().map(|percent: f64| percent / 100.0),
         None => text.parse(),
     };
-    let remedy = "write a number from 0 to 1, or a percentage up to 100%";
-    let wrong = || RateError::new(skip, format!("`{text}` is not a chance"), remedy);
+    let remedy = "use a number from 0 to 1, or a percentage up to 100%";
+    let wrong = || RateError::new(skip, format!("`{text}` is not a probability"), remedy);
     number.ok().filter(|chance| (0.0..=1.0).contains(chance)).ok_or_else(wrong)
 }
 
@@ -234,18 +234,18 @@ mod tests {
     #[test]
     fn reports_every_problem_with_its_place_and_a_remedy() {
         let cases = [
-            ("eio", 0..3, "not of the form"),
-            ("", 0..0, "not of the form"),
-            ("eio=2", 4..5, "not a chance"),
-            ("eio=NaN", 4..7, "not a chance"),
-            ("torn=-1%", 5..8, "not a chance"),
-            ("eio=0,eio=1", 6..11, "given twice"),
-            ("fire=1", 0..6, "no fault `fire`"),
+            ("eio", 0..3, "is not key="),
+            ("", 0..0, "is not key="),
+            ("eio=2", 4..5, "not a probability"),
+            ("eio=NaN", 4..7, "not a probability"),
+            ("torn=-1%", 5..8, "not a probability"),
+            ("eio=0,eio=1", 6..11, "duplicate fault"),
+            ("fire=1", 0..6, "unknown fault `fire`"),
             ("flush_stall=1", 12..13, "has no duration"),
-            ("corupt=1", 0..8, "no fault `corupt`"),
+            ("corupt=1", 0..8, "unknown fault `corupt`"),
             ("torn=0,stall=0.1", 13..16, "has no duration"),
             ("stall=0.1:2", 10..11, "has no unit"),
-            ("stall=x:2s", 6..10, "not a chance"),
+            ("stall=x:2s", 6..10, "not a probability"),
         ];
         for (text, at, message) in cases {
             let problems = FaultRates::parse("--faults", text).unwrap_err();
