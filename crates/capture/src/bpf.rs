@@ -76,14 +76,14 @@ impl BpfSource {
     /// Loads the programs and begins. `cpu_bytes` is the size of the buffer for each processor.
     pub(crate) fn begin(target: &CaptureTarget, cpu_bytes: Option<u64>) -> Result<Self, Problem> {
         if target.takes_bios {
-            let message = format!("BPF: {} has no requests of its own", target.name);
-            return Err(error::host(message, "capture it by --source tracefs"));
+            let message = format!("BPF: {} does not queue requests itself", target.name);
+            return Err(error::host(message, "capture it with --source tracefs"));
         }
         let (major, minor) = target.events_of;
         let queues = QueueSlots::of(Path::new("/"), target)?;
         // Kernels before 5.11 count the memory of maps as locked.
         let _ = setrlimit(Resource::Memlock, Rlimit { current: None, maximum: None });
-        let btf = Btf::from_sys_fs().map_err(|error| failed("read the types of the kernel", &error))?;
+        let btf = Btf::from_sys_fs().map_err(|error| failed("read the kernel's BTF types", &error))?;
         let (first_sector, end_sector) = target.sectors.unwrap_or((0, 0));
         let mut programs = EbpfLoader::new()
             .btf(Some(&btf))
@@ -265,7 +265,7 @@ impl QueueSlots {
         found.filter(|found| found.queues.checked_mul(found.slots).is_some_and(|all| all <= SLOTS_MAX)).ok_or_else(
             || {
                 let message = format!("BPF: {} has {count:?} queues of {slots:?} requests", target.name);
-                error::host(message, "capture it by --source tracefs")
+                error::host(message, "capture it with --source tracefs")
             },
         )
     }
@@ -290,11 +290,11 @@ fn failed(what: &str, error: &dyn std::error::Error) -> Problem {
         source = cause.source();
     }
     let is_denied = message.contains("os error 1)") || message.contains("os error 13)");
-    error::host(message, if is_denied { PERMISSION } else { "capture by --source tracefs" })
+    error::host(message, if is_denied { PERMISSION } else { "capture with --source tracefs" })
 }
 
 fn missing(name: &str) -> Problem {
-    error::host(format!("BPF: the object has no {name}"), "report it; capture by --source tracefs")
+    error::host(format!("BPF: the object has no {name}"), "report this bug; capture with --source tracefs")
 }
 
 #[cfg(test)]

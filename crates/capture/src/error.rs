@@ -28,12 +28,12 @@ pub(crate) fn tracefs(operation: &str, path: &Path, error: &io::Error) -> Proble
     let message = format!("{operation} {}: {error}", shown.display());
     match error.kind() {
         io::ErrorKind::PermissionDenied => host(message, PERMISSION),
-        io::ErrorKind::OutOfMemory => host(message, "choose smaller buffers with --buffer"),
+        io::ErrorKind::OutOfMemory => host(message, "use smaller buffers with --buffer"),
         _ => host(message, "check that the kernel has block tracepoints (CONFIG_BLK_DEV_IO_TRACE)"),
     }
 }
 
 /// Remedy without privileges.
-pub(crate) const PERMISSION: &str = "run it as root or with the capability CAP_SYS_ADMIN (in a container with \
-    --privileged), or sample the counters, which shows means only: fathom capture DEVICE --sample; write access to \
-    /sys/kernel/tracing, where it is mounted, suffices too";
+pub(crate) const PERMISSION: &str = "run as root or with CAP_SYS_ADMIN (in a container with --privileged), or with \
+    write access to a mounted /sys/kernel/tracing; without privileges, sample counters (means only): fathom capture \
+    DEVICE --sample";

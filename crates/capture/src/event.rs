@@ -90,12 +90,12 @@ impl EventFields {
         let table = FieldTable::parse(format)?;
         let required = |name, bytes| table.required(name, bytes);
         Ok(Self {
-            id: table.id.ok_or_else(|| layout::unknown("it has no number of the event (`ID:`)"))?,
+            id: table.id.ok_or_else(|| layout::unknown("no event ID (`ID:`)"))?,
             action: event.action,
             takes_bios: event.name.starts_with("block_bio"),
             sector: required("sector", &[8, 4])?,
             sectors: required("nr_sector", &[4])?,
-            letters: table.field("rwbs").ok_or_else(|| layout::unknown("it has no field `rwbs`"))?,
+            letters: table.field("rwbs").ok_or_else(|| layout::unknown("no field `rwbs`"))?,
             thread: required("common_pid", &[4])?,
             error: table.field("error").filter(|field| field.bytes == 4),
             comm: table.field("comm").filter(|field| field.bytes == COMM_BYTES),

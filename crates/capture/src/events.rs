@@ -51,7 +51,7 @@ impl EventSource {
         let formats = events.iter().map(format).collect::<Result<Vec<_>, Problem>>()?;
         let unknown = |problem: Problem| {
             let what = format!("events/block/{}", problem.what);
-            error::host(what, "report it with the release of the kernel (uname -r)")
+            error::host(what, "report this bug with the kernel release (uname -r)")
         };
         let decoder = EventDecoder::new(&formats).map_err(unknown)?;
         let layout = PageLayout::parse(&fs.read("events/header_page")?)

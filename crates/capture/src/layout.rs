@@ -54,9 +54,9 @@ impl FieldTable {
             let line = line.trim();
             let failed = |why: &str| unknown(format!("line {number}: {why}: `{}`", units::printable(&shortened(line))));
             if let Some(id) = line.strip_prefix("ID:") {
-                table.id = Some(id.trim().parse().map_err(|_| failed("it has no number of an event"))?);
+                table.id = Some(id.trim().parse().map_err(|_| failed("invalid event ID"))?);
             } else if let Some(field) = line.strip_prefix("field:") {
-                table.fields.push(field_of(field).ok_or_else(|| failed("it does not describe a field"))?);
+                table.fields.push(field_of(field).ok_or_else(|| failed("invalid field description"))?);
             }
         }
         Ok(table)
@@ -72,7 +72,7 @@ impl FieldTable {
     /// Returns a sentence if there is no such field.
     pub(crate) fn required(&self, name: &str, bytes: &[usize]) -> Result<FieldLayout, Problem> {
         match self.field(name) {
-            None => Err(unknown(format!("it has no field `{name}`"))),
+            None => Err(unknown(format!("no field `{name}`"))),
             Some(field) if !bytes.contains(&field.bytes) => {
                 Err(unknown(format!("the field `{name}` has {} bytes instead of {}", field.bytes, bytes[0])))
             }
@@ -125,7 +125,7 @@ impl PageLayout {
         let table = FieldTable::parse(text)?;
         let timestamp = table.required("timestamp", &[8])?;
         let commit = table.required("commit", &[8, 4])?;
-        let data = table.field("data").ok_or_else(|| unknown("it has no field `data`"))?.offset;
+        let data = table.field("data").ok_or_else(|| unknown("no field `data`"))?.offset;
         Ok(Self { timestamp, commit, data })
     }
 }
@@ -149,12 +149,12 @@ mod tests {
     #[test]
     fn odd_formats_are_errors_with_their_line() {
         for (text, error) in [
-            ("ID: x", "line 1: it has no number of an event: `ID: x`"),
-            ("\n field:int a; offset:-1; size:4;", "line 2: it does not describe a field"),
-            ("field:int a; offset:4;", "line 1: it does not describe a field"),
-            ("field:int a; offset:99999999999999999999; size:4;", "line 1: it does not describe a field"),
-            ("field:int a; offset:65535; size:4;", "line 1: it does not describe a field"),
-            ("field:", "line 1: it does not describe a field"),
+            ("ID: x", "line 1: invalid event ID: `ID: x`"),
+            ("\n field:int a; offset:-1; size:4;", "line 2: invalid field description"),
+            ("field:int a; offset:4;", "line 1: invalid field description"),
+            ("field:int a; offset:99999999999999999999; size:4;", "line 1: invalid field description"),
+            ("field:int a; offset:65535; size:4;", "line 1: invalid field description"),
+            ("field:", "line 1: invalid field description"),
         ] {
             let found = FieldTable::parse(text).unwrap_err();
             assert!(found.what.starts_with(error), "{text:?}: {found}");
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(FieldTable::parse("").unwrap(), FieldTable::default());
         let table = FieldTable::parse("field:int a; offset:0; size:3;").unwrap();
         assert_eq!(table.required("a", &[4]).unwrap_err().what, "the field `a` has 3 bytes instead of 4");
-        assert_eq!(table.required("b", &[4]).unwrap_err().what, "it has no field `b`");
+        assert_eq!(table.required("b", &[4]).unwrap_err().what, "no field `b`");
         assert!(PageLayout::parse("field: u64 timestamp; offset:0; size:4;").is_err());
     }
 }

@@ -24,15 +24,15 @@ impl OutputKind {
     /// Opens `--output` and locks it against other captures. Its content stays.
     pub(crate) fn open(&self, path: &Path) -> Result<File, Problem> {
         if path == Path::new("-") {
-            let message = "--output -: standard output has the summary";
-            return Err(error::usage(message, "name a file, or another descriptor, such as /dev/fd/3"));
+            let message = "--output -: standard output is used for the summary";
+            return Err(error::usage(message, "use a file or another descriptor, such as /dev/fd/3"));
         }
         let mut file = create_output(path, Existing::Keep).map_err(|denied| {
             let denied = Problem::from(denied);
             error::usage(format!("--output {}: {}", path.display(), denied.what), OTHER_FILE).maybe_help(denied.help)
         })?;
         if is_regular(&file) {
-            lock(&file).map_err(|Locked| refused(path, "another capture writes to it"))?;
+            lock(&file).map_err(|Locked| refused(path, "another capture is writing to it"))?;
             self.check(path, &mut file)?;
         }
         Ok(file)
@@ -50,12 +50,12 @@ impl OutputKind {
     }
 
     pub(crate) fn not_replaceable(&self, path: &Path) -> Problem {
-        let message = format!("--output {}: it exists and is not {}", path.display(), self.name);
-        error::usage(message, "name another file, or remove it first")
+        let message = format!("--output {}: exists and is not {}", path.display(), self.name);
+        error::usage(message, "use another file, or remove this one first")
     }
 }
 
-const OTHER_FILE: &str = "name another file";
+const OTHER_FILE: &str = "use another file";
 
 /// Returns the error of a file that cannot be written.
 pub(crate) fn refused(path: &Path, why: &str) -> Problem {

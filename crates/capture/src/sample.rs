@@ -35,7 +35,7 @@ pub fn sample(
     let target = CaptureTarget::find_counted(root, &options.asked)?;
     let source = CounterSource::open(root, &target)?;
     if let Some(output) = options.output.as_deref().filter(|output| target.has_file(root, output)) {
-        let what = format!("{} is on {}, so its writes are counted too", output.display(), target.name);
+        let what = format!("{} is on {}, so its own writes are counted", output.display(), target.name);
         host.warn(&Problem::warning(ProblemCode::CaptureRequest, what).help("write it to another device"));
     }
     let create = |path: &std::path::PathBuf| SeriesFile::create(path, interval, &target);
@@ -58,13 +58,13 @@ pub fn sample(
 
 /// Refuses options that need requests.
 fn refuse(options: &CaptureOptions, interval: Duration) -> Result<(), Problem> {
-    let remedy = "leave the option out, or capture requests as root without --sample";
+    let remedy = "omit the option, or capture requests as root without --sample";
     for (is_given, option, why) in [
-        (options.process.is_some(), "--pid", "counters are those of all processes"),
-        (options.kept.is_some(), "--keep-last", "a series of counters is kept whole; --max-size limits it"),
-        (options.anonymize, "--anonymize", "counters have neither names of processes nor positions"),
-        (options.buffer_bytes.is_some(), "--buffer", "counters need no buffer of the kernel"),
-        (options.source.is_some(), "--source", "counters come from /sys"),
+        (options.process.is_some(), "--pid", "counters cover all processes"),
+        (options.kept.is_some(), "--keep-last", "a counter series is kept complete; limit it with --max-size"),
+        (options.anonymize, "--anonymize", "counters contain neither process names nor offsets"),
+        (options.buffer_bytes.is_some(), "--buffer", "counters need no kernel buffer"),
+        (options.source.is_some(), "--source", "counters are read from /sys"),
     ] {
         if is_given {
             return Err(error::usage(format!("{option} cannot be used with --sample: {why}"), remedy));
@@ -75,7 +75,7 @@ fn refuse(options: &CaptureOptions, interval: Duration) -> Result<(), Problem> {
     }
     let given = units::Nanos::new(nanos(interval));
     let message = format!("--sample {given}: the interval must be from 10 ms to 1 h");
-    Err(error::usage(message, "the kernel counts time in milliseconds: choose 100ms, or 1s"))
+    Err(error::usage(message, "kernel counters have millisecond resolution: use 100ms or 1s"))
 }
 
 fn nanos(duration: Duration) -> u64 {
@@ -85,7 +85,7 @@ fn nanos(duration: Duration) -> u64 {
 /// Returns the error of a device whose counters can no longer be read.
 fn vanished(source: &CounterSource, error: &std::io::Error) -> Problem {
     let message = format!("read {}: {error}", source.path().display());
-    error::host(message, "attach the device again and start a new capture; what was counted before is valid")
+    error::host(message, "reattach the device and start a new capture; the samples so far are valid")
 }
 
 /// Instants at which samples are due: multiples of the interval after the start, so that delays do not add up.
@@ -129,7 +129,7 @@ impl SampleSession<'_> {
     /// Takes samples until the end. Returns why it ended, and the error if that was one.
     fn run(&mut self, host: &mut dyn CaptureHost) -> (&'static str, Option<Problem>) {
         if let Err(error) = self.file.as_mut().map_or(Ok(()), |file| file.add(&self.last)) {
-            return ("because the file could not be written", Some(error));
+            return ("because writing the file failed", Some(error));
         }
         loop {
             let ended = self.wait(host);
@@ -139,11 +139,11 @@ impl SampleSession<'_> {
             }
             let sample = match self.source.read() {
                 Ok(sample) => sample,
-                Err(error) => return ("because the device vanished", Some(vanished(&self.source, &error))),
+                Err(error) => return ("because the device disappeared", Some(vanished(&self.source, &error))),
             };
             self.ticks.take(sample.at);
             if let Err(error) = self.take(sample, host) {
-                return ("because the file could not be written", Some(error));
+                return ("because writing the file failed", Some(error));
             }
             let bytes = self.file.as_ref().map_or(0, SeriesFile::bytes);
             let is_full = self.options.bytes_max.is_some_and(|most| bytes >= most);
@@ -163,7 +163,7 @@ impl SampleSession<'_> {
                 return Some("by a signal");
             }
             if end.is_some_and(|end| now >= end) {
-                return Some("after the requested time");
+                return Some("after the requested duration");
             }
             if now >= due {
                 return None;
@@ -197,7 +197,10 @@ impl SampleSession<'_> {
         let Self { options, interval, ticks, last, summary, file, .. } = self;
         let mut notes = target.notes;
         if target.takes_bios {
-            notes.push(format!("{} counts bios, which may differ from the requests of the disks below", target.name));
+            notes.push(format!(
+                "{} counts bios, which may differ from the requests of its underlying disks",
+                target.name
+            ));
         }
         SampleResult {
             asked: options.asked.clone(),

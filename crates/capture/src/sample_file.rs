@@ -18,7 +18,7 @@ use crate::target::CaptureTarget;
 
 /// Start of such a file.
 const MARK: &str = "# fathom capture --sample";
-const SERIES: OutputKind = OutputKind { mark: MARK.as_bytes(), name: "a series of samples" };
+const SERIES: OutputKind = OutputKind { mark: MARK.as_bytes(), name: "a counter series" };
 
 /// Interval from which on copies have the processor time too, whose reading takes long on large hosts.
 const CPU_INTERVAL: Duration = Duration::from_millis(100);
@@ -75,7 +75,7 @@ impl SeriesFile {
     fn write(&mut self, text: &str) -> Result<(), Problem> {
         self.bytes += text.len() as u64;
         self.file.write_all(text.as_bytes()).map_err(|error| {
-            let remedy = engine::remedy(&error).unwrap_or("what was written before can be read (fathom explain)");
+            let remedy = engine::remedy(&error).unwrap_or("the samples so far are readable (fathom explain)");
             error::host(format!("write {}: {error}", self.path.display()), remedy)
         })
     }
@@ -121,15 +121,15 @@ mod tests {
         let create = || SeriesFile::create(&path, Duration::from_secs(1), &target);
         let first = create().unwrap();
         let error = create().unwrap_err().to_string();
-        assert!(error.contains("another capture writes to it"), "{error}");
+        assert!(error.contains("another capture is writing to it"), "{error}");
         assert_eq!(std::fs::metadata(&path).unwrap().len(), first.bytes());
         drop(first);
         let error = SeriesFile::create(Path::new("-"), Duration::from_secs(1), &target).unwrap_err().to_string();
-        assert!(error.contains("standard output has the summary; "), "{error}");
+        assert!(error.contains("standard output is used for the summary; "), "{error}");
         assert!(create().is_ok(), "a series is replaced");
         std::fs::write(&path, "a diary").unwrap();
         let error = create().unwrap_err().to_string();
-        assert!(error.contains("is not a series of samples; name another file"), "{error}");
+        assert!(error.contains("is not a counter series; use another file"), "{error}");
         assert_eq!(std::fs::read(&path).unwrap(), b"a diary");
     }
 }

@@ -48,17 +48,14 @@ impl CounterSource {
         if counting.is_ok_and(|on| on == "0") {
             let disk = target.disk.as_ref().unwrap_or(&target.name);
             return Err(error::host(
-                format!(
-                    "{}: the kernel does not count its requests: /sys/block/{disk}/queue/iostats is 0",
-                    target.name
-                ),
-                format!("switch it on as root: echo 1 > /sys/block/{disk}/queue/iostats"),
+                format!("{}: I/O accounting is off: /sys/block/{disk}/queue/iostats is 0", target.name),
+                format!("enable it as root: echo 1 > /sys/block/{disk}/queue/iostats"),
             ));
         }
         let directory = root.join(format!("sys/dev/block/{major}:{minor}"));
         let path = directory.join("stat");
         let failed = |error: &io::Error| {
-            let remedy = "sample where /sys is mounted, or use `iostat -x -y -o JSON 1 60 | fathom explain -`";
+            let remedy = "mount /sys, or use `iostat -x -y -o JSON 1 60 | fathom explain -`";
             error::host(format!("read {}: {error}", path.display()), remedy)
         };
         let source = Self {
@@ -83,7 +80,7 @@ impl CounterSource {
             return Err(io::Error::new(ErrorKind::NotFound, "the device was detached: its size is 0"));
         }
         let Some(mut counters) = DiskCounters::parse(&fields) else {
-            return Err(io::Error::new(ErrorKind::InvalidData, format!("`{fields}` is not the counters of a device")));
+            return Err(io::Error::new(ErrorKind::InvalidData, format!("unrecognized device counters `{fields}`")));
         };
         if !self.has_flushes {
             counters.flush = None;
@@ -149,9 +146,9 @@ mod tests {
     #[test]
     fn a_device_that_is_not_counted_or_unreadable_is_an_error_with_a_remedy() {
         for (files, message) in [
-            (vec![("8:0/stat", FIELDS), ("8:0/queue/iostats", "0\n")], "/sys/block/sda/queue/iostats is 0; switch"),
+            (vec![("8:0/stat", FIELDS), ("8:0/queue/iostats", "0\n")], "/sys/block/sda/queue/iostats is 0; enable"),
             (vec![("8:0/size", "1024\n")], "sys/dev/block/8:0/stat: No such file"),
-            (vec![("8:0/stat", "1 2 3 4\n")], "`1 2 3 4` is not the counters of a device"),
+            (vec![("8:0/stat", "1 2 3 4\n")], "unrecognized device counters `1 2 3 4`"),
         ] {
             let error = CounterSource::open(host(&files).path(), &target(false)).unwrap_err();
             assert!(error.to_string().contains(message) && error.code == ProblemCode::Capture, "{error}");

@@ -69,10 +69,10 @@ pub fn capture(options: &CaptureOptions, host: &mut dyn CaptureHost) -> Result<C
     let root = Path::new("/");
     let target = CaptureTarget::find(root, &options.asked)?;
     if let Some(process) = options.process.filter(|process| !Path::new(&format!("/proc/{process}")).exists()) {
-        return Err(error::usage(format!("--pid {process}: there is no such process"), "see ps -e"));
+        return Err(error::usage(format!("--pid {process}: no such process"), "list processes with ps -e"));
     }
     if let Some(output) = options.output.as_deref().filter(|output| target.has_file(root, output)) {
-        let what = format!("{} is on {}, so the capture records its own writes", output.display(), target.name);
+        let what = format!("{} is on {}, so the capture also records its own writes", output.display(), target.name);
         let help = "write it to another device, or use --summary-only";
         host.warn(&Problem::warning(ProblemCode::CaptureRequest, what).help(help));
     }
@@ -105,7 +105,7 @@ fn begin_source(options: &CaptureOptions, target: &mut CaptureTarget) -> Result<
             Ok(source) => return Ok(Box::new(source)),
             Err(error) if options.source.is_some() => return Err(error),
             Err(_) if target.takes_bios => {}
-            Err(error) => target.notes.push(format!("captured by events of tracefs: {}", error.what)),
+            Err(error) => target.notes.push(format!("captured with tracefs events: {}", error.what)),
         }
     }
     Ok(Box::new(EventSource::begin(target, options.buffer_bytes)?))
@@ -172,8 +172,10 @@ impl<'a> CaptureSession<'a> {
         let bytes = self.sink.file.as_ref().map_or(0, TraceFile::bytes);
         match () {
             () if host.is_ended() => Some("by a signal"),
-            () if self.options.duration.is_some_and(|duration| elapsed >= duration) => Some("after the requested time"),
-            () if self.selection.has_ended() => Some("as the process has ended"),
+            () if self.options.duration.is_some_and(|duration| elapsed >= duration) => {
+                Some("after the requested duration")
+            }
+            () if self.selection.has_ended() => Some("because the process exited"),
             () if self.options.bytes_max.is_some_and(|most| bytes >= most) => Some("at the size limit (--max-size)"),
             () => None,
         }
@@ -371,11 +373,11 @@ impl RequestSelection {
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.process.is_some() {
-            notes.push("writeback is requests of threads of the kernel, not of the process".to_owned());
+            notes.push("excludes writeback, which kernel threads issue".to_owned());
         }
         if self.permutation.is_some() {
             notes.push(
-                "names are dropped; positions are scrambled in regions of 1 MiB by a key that is not kept".to_owned(),
+                "anonymized: names are removed, offsets are scrambled in 1 MiB regions with a discarded key".to_owned(),
             );
         }
         notes

@@ -17,7 +17,7 @@ use crate::error;
 use crate::output::{OutputKind, clear, is_regular, lock, refused};
 
 /// The file of a trace.
-const TRACE: OutputKind = OutputKind { mark: TRACE_MARK.as_slice(), name: "a trace of Fathom" };
+const TRACE: OutputKind = OutputKind { mark: TRACE_MARK.as_slice(), name: "a Fathom trace" };
 
 /// How much of a capture is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl TraceFile {
         let is_regular = is_regular(&file);
         if kept.is_some() {
             if !is_regular {
-                return Err(refused(path, "--keep-last needs a file whose start can be dropped"));
+                return Err(refused(path, "--keep-last needs a regular file"));
             }
             check_before(&before(path))?;
         }
@@ -140,7 +140,7 @@ impl TraceFile {
         let before = before(&self.path);
         std::fs::rename(&self.path, &before).map_err(|error| self.failed("rename", &error))?;
         self.file = create_output(&self.path, Existing::Replace)
-            .map_err(|denied| error::host(Problem::from(denied).to_string(), "name another file"))?;
+            .map_err(|denied| error::host(Problem::from(denied).to_string(), "use another file"))?;
         // The new file is at the same path, which only this capture uses.
         let _ = lock(&self.file);
         self.before = Some((self.bytes, self.requests));
@@ -150,10 +150,9 @@ impl TraceFile {
 
     fn failed(&self, operation: &str, error: &io::Error) -> Problem {
         let message = format!("{operation} {}: {}", self.path.display(), error);
-        let mut remedy =
-            engine::remedy(error).unwrap_or("what was written before can be read (fathom trace)").to_owned();
+        let mut remedy = engine::remedy(error).unwrap_or("the trace so far is readable (fathom trace)").to_owned();
         if self.before.is_some() {
-            remedy.push_str(&format!("; the part before is in {}", before(&self.path).display()));
+            remedy.push_str(&format!("; the previous part is in {}", before(&self.path).display()));
         }
         error::host(message, remedy)
     }
@@ -168,7 +167,7 @@ impl TraceFile {
         self.file.write_all(&end).map_err(|error| self.failed("write", &error))?;
         let (mut bytes, mut requests) = (self.bytes, self.requests);
         if let Some((bytes_before, requests_before)) = self.before {
-            self.join().map_err(|error| self.failed("join with the part before", &error))?;
+            self.join().map_err(|error| self.failed("join with the previous part", &error))?;
             bytes += bytes_before;
             requests += requests_before;
         }
@@ -351,7 +350,7 @@ mod tests {
         let path = folder.path().join("x");
         std::fs::write(&path, "a diary").unwrap();
         let error = TraceFile::create(&path, None, info()).unwrap_err();
-        assert!(error.to_string().contains("is not a trace of Fathom; name another file"), "{error}");
+        assert!(error.to_string().contains("is not a Fathom trace; use another file"), "{error}");
         assert_eq!(std::fs::read(&path).unwrap(), b"a diary");
         std::fs::write(&path, "").unwrap();
         for number in 1..4 {
@@ -370,7 +369,7 @@ mod tests {
         let kept = Some(KeptPart::Bytes(1 << 20));
         std::fs::write(&before, "a diary").unwrap();
         let error = TraceFile::create(&path, kept, info()).unwrap_err().to_string();
-        assert!(error.contains("x.before: it exists and is not a trace of Fathom"), "{error}");
+        assert!(error.contains("x.before: exists and is not a Fathom trace"), "{error}");
         assert_eq!(std::fs::read(&before).unwrap(), b"a diary");
         assert!(TraceFile::create(&path, None, info()).is_ok(), "it is not needed");
         std::fs::remove_file(&before).unwrap();
@@ -388,7 +387,7 @@ mod tests {
             if number % 1000 == 0 {
                 first.flush(number).unwrap();
                 let error = TraceFile::create(&path, None, info()).unwrap_err().to_string();
-                assert!(error.contains("another capture writes to it"), "{error}");
+                assert!(error.contains("another capture is writing to it"), "{error}");
             }
         }
         first.finish().unwrap();

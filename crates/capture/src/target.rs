@@ -39,7 +39,7 @@ impl CaptureTarget {
     pub fn find(root: &Path, asked: &str) -> Result<Self, Problem> {
         let mut target = Self::find_counted(root, asked)?;
         if let Some(disk) = &target.disk {
-            target.notes.push(format!("flushes are those of the whole disk {disk}: they name no partition"));
+            target.notes.push(format!("flushes cover the whole disk {disk}: they do not identify a partition"));
         }
         Ok(target)
     }
@@ -49,17 +49,18 @@ impl CaptureTarget {
         let unknown = |error: probe::UnknownNameError| {
             let bare = asked.strip_prefix("/dev/").unwrap_or(asked);
             let similar = units::closest(bare, error.known.iter().map(String::as_str)).filter(|name| *name != bare);
-            let remedy = similar.map_or("name a block device (see lsblk), a file or a directory".to_owned(), |name| {
-                format!("did you mean `{name}`?")
-            });
+            let remedy = similar
+                .map_or("specify a block device (see lsblk), a file or a directory".to_owned(), |name| {
+                    format!("did you mean `{name}`?")
+                });
             error::usage(format!("{}: {}", units::printable(asked), error.reason), remedy)
         };
         let stack = probe::stack(root, asked).map_err(unknown)?;
         let Some(top) = stack.layers.first() else {
-            let message = format!("{}: no block device is below it", units::printable(asked));
+            let message = format!("{}: not on a block device", units::printable(asked));
             return Err(error::usage(
                 message,
-                "its files are in memory, on a network or in a container: capture on the host that has the disk",
+                "its files are in memory, on a network or in a container: capture on the host with the disk",
             ));
         };
         Self::of_layer(root, asked, &stack, top)
@@ -80,7 +81,7 @@ impl CaptureTarget {
             let start = probe::first_sector(root, &top.name).ok();
             let Some((number, start)) = probe::number_named(root, disk).zip(start) else {
                 let message = format!("{}: the start of this partition is unknown", top.name);
-                return Err(error::host(message, format!("capture its disk: /dev/{disk}")));
+                return Err(error::host(message, format!("capture the whole disk: /dev/{disk}")));
             };
             target.events_of = number;
             target.sectors = Some((start, start.saturating_add(top.bytes / SECTOR_BYTES)));
@@ -128,12 +129,12 @@ fn notes(asked: &str, stack: &DeviceStack, top: &StackLayer) -> Vec<String> {
         let (filesystem, at) = (&mount.filesystem, mount.at.display());
         notes.push(format!("{} is the device of the {filesystem} filesystem at {at}", top.name));
         if filesystem == "btrfs" {
-            notes.push(format!("if this filesystem has several devices, only {} is captured", top.name));
+            notes.push(format!("captures only {}, even if the filesystem spans several devices", top.name));
         }
     }
     let below: Vec<&str> = stack.layers.iter().skip(1).map(|layer| layer.name.as_str()).collect();
     match &top.kind {
-        LayerKind::Loop(file) => notes.push(format!("{} is a loop device over {}", top.name, file.display())),
+        LayerKind::Loop(file) => notes.push(format!("{} is a loop device backed by {}", top.name, file.display())),
         LayerKind::Mapping | LayerKind::Raid if !below.is_empty() => {
             notes.push(format!("{} is on {}, whose requests differ from its own", top.name, below.join(", ")));
         }
@@ -226,9 +227,9 @@ mod tests {
     fn a_name_without_device_is_an_error_with_a_remedy() {
         let root = disk();
         for (asked, error) in [
-            ("/tmp/file", "no block device is below it; its files are in memory"),
-            ("/dev/sdaa", "there is no such block device; did you mean `sda`?"),
-            ("/dev/zzzz9", "there is no such block device; name a block device"),
+            ("/tmp/file", "not on a block device; its files are in memory"),
+            ("/dev/sdaa", "no such block device; did you mean `sda`?"),
+            ("/dev/zzzz9", "no such block device; specify a block device"),
         ] {
             let found = CaptureTarget::find(root.path(), asked).unwrap_err();
             assert!(found.to_string().contains(error) && found.code == ProblemCode::CaptureRequest, "{asked}: {found}");

@@ -82,5 +82,5 @@ fn hostile_formats_are_errors_or_skipped_events() {
         }
     }
     let error = decode_pages("field: u64 timestamp; offset:0; size:8;", &FORMATS, &[]).unwrap_err();
-    assert_eq!(error.what, "header_page: it has no field `commit`");
+    assert_eq!(error.what, "header_page: no field `commit`");
 }

@@ -84,7 +84,7 @@ pub fn swap_paths(root: &Path) -> Result<Vec<PathBuf>, Problem> {
         Err(error) => {
             return Err(Problem::error(
                 ProblemCode::Host,
-                format!("the list of what is swapped to (/proc/swaps) cannot be read: {error}"),
+                format!("cannot read the swap devices (/proc/swaps): {error}"),
             ));
         }
     };

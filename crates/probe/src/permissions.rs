@@ -74,7 +74,7 @@ pub fn io_limits(root: &Path) -> Reading<Vec<IoLimit>> {
             if is_v1 { v1_limits(root, &home, &mut limits) } else { v2_limits(root, &home, &mut limits) }
         }
     }
-    if seen { Ok(limits) } else { Err(foreign(path, "no cgroup that is mounted")) }
+    if seen { Ok(limits) } else { Err(foreign(path, "no mounted cgroup")) }
 }
 
 /// Returns a cgroup and its ancestors, without leading slashes.

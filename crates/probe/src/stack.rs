@@ -80,7 +80,7 @@ pub fn stack(root: &Path, asked: &str) -> Result<DeviceStack, UnknownNameError> 
             if let [StackLayer { name, kind: LayerKind::Disk, .. }] = finder.layers.as_slice()
                 && name.starts_with("loop")
             {
-                return Err(finder.no_such("no file is attached to this loop device"));
+                return Err(finder.no_such("this loop device has no backing file"));
             }
             parts = finder.parts(number);
             finder.mounted(&parts)
@@ -127,16 +127,14 @@ impl StackFinder<'_> {
                 Some(number) => Ok(Some(number)),
                 None if self.live && Path::new(asked).exists() => self.not_block(asked),
                 None if !self.live && reading::resolve(self.root, "sys/class/block").is_err() => {
-                    Err(self.no_such("no sys/class/block is in the root"))
+                    Err(self.no_such("the root has no sys/class/block"))
                 }
-                None => Err(self.no_such("there is no such block device")),
+                None => Err(self.no_such("no such block device")),
             };
         }
         if !is_file {
             let number = number_named(self.root, asked).or_else(|| self.mapped(asked));
-            return number
-                .map(Some)
-                .ok_or_else(|| self.no_such("there is neither such a file nor such a block device"));
+            return number.map(Some).ok_or_else(|| self.no_such("no such file or block device"));
         }
         Ok(if self.live { self.number_of_path(asked) } else { None })
     }
@@ -145,9 +143,7 @@ impl StackFinder<'_> {
     fn not_block(&self, asked: &str) -> Result<Option<Number>, UnknownNameError> {
         let kind = std::fs::metadata(asked).map(|metadata| metadata.file_type());
         match kind {
-            Ok(kind) if kind.is_char_device() => {
-                Err(self.no_such("it is a character device, which has no queue of blocks"))
-            }
+            Ok(kind) if kind.is_char_device() => Err(self.no_such("it is a character device, not a block device")),
             _ => Ok(None),
         }
     }

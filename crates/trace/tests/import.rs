@@ -389,7 +389,7 @@ fn errors_are_located() {
     assert_eq!(text, "t:2:5: `12x` is not an offset; lines are `device_id,opcode,offset,length,timestamp`");
     assert_eq!(count, 2);
     let (text, _) = wrong("128166372003061629,hm,0,Read,383496192,32768,1\n128166372003061629,hm,0,Read,38349\n");
-    assert!(text.starts_with("t:2:35: there are 5 fields instead of 7; lines are `Timestamp,"), "{text}");
+    assert!(text.starts_with("t:2:35: 5 fields instead of 7; lines are `Timestamp,"), "{text}");
     let (text, _) = wrong("fio version 3 iolog\n1 /f add\n\n2 /f wait 100 0\n");
     assert!(text.starts_with("t:4:6: `wait` is not an action of this version of the log; "), "{text}");
     let (text, _) = wrong("1538323200,18446744073709551615,8,0,1\n1538323200,1,8,0,1\n");
@@ -397,10 +397,10 @@ fn errors_are_located() {
     let (text, _) = wrong(&format!("1538323200,1,8,0,1\n{}\n1538323200,1,8,0,1\n", "9".repeat(10_000)));
     assert!(text.starts_with("t:2:1: the line is longer than 4,096 bytes"), "{text}");
     for (start, expected) in [
-        (&b"\x1f\x8b\x08"[..], "t: it is compressed with gzip; decompress it first: `zcat t`"),
-        (b"", "t: it is empty; give a trace of"),
-        (b"hello world\n", "t:1:1: its format is unknown; give a trace of"),
-        (b"\xff\xfe\x00", "t: its format is unknown"),
+        (&b"\x1f\x8b\x08"[..], "t: compressed with gzip; decompress it first: `zcat t`"),
+        (b"", "t: empty file; use a trace from"),
+        (b"hello world\n", "t:1:1: unknown format; use a trace from"),
+        (b"\xff\xfe\x00", "t: unknown format"),
     ] {
         let error = TraceInput::detect("t", start).expect_err("unknown format").to_string();
         assert!(error.starts_with(expected), "{error}");

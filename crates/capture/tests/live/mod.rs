@@ -198,7 +198,7 @@ fn a_capture_of_a_process_ends_with_it() {
     let report = Recorder::to_its_end(&only, || {
         load.wait().unwrap();
     });
-    assert_eq!(report.ended, "as the process has ended");
+    assert_eq!(report.ended, "because the process exited");
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn an_instance_of_a_killed_capture_is_removed() {
         ..by(CaptureSource::Tracefs, options(disk.name(), None))
     };
     let report = Recorder::to_its_end(&short, || {});
-    assert_eq!(report.ended, "after the requested time");
+    assert_eq!(report.ended, "after the requested duration");
     assert!(!left.exists(), "an instance of a process that does not exist");
     let own = format!("fathom-{}", std::process::id());
     let names = std::fs::read_dir(tracefs.path().join("instances")).unwrap().flatten().map(|entry| entry.file_name());
@@ -263,7 +263,7 @@ fn an_instance_of_a_killed_capture_is_removed() {
 #[test]
 fn what_cannot_be_captured_is_an_error_with_a_remedy() {
     let refused = |asked: &str| capture(&options(asked, None), &mut Recorder::default()).unwrap_err().to_string();
-    assert!(refused("/proc/self").contains("no block device is below it; "), "{}", refused("/proc/self"));
+    assert!(refused("/proc/self").contains("not on a block device; "), "{}", refused("/proc/self"));
     assert!(refused("/no/such").contains("; "));
     let process = CaptureOptions { process: Some(u32::MAX), ..options("/", None) };
     let error = capture(&process, &mut Recorder::default()).unwrap_err();
@@ -297,5 +297,5 @@ fn requests_in_flight_at_the_end_have_no_service_time() {
 fn devices_without_requests_are_not_captured_by_programs() {
     let Some((_lock, _zram)) = lock().zip(host::Zram::new()) else { return };
     let refused = capture(&by(CaptureSource::Bpf, options("zram0", None)), &mut Recorder::default()).unwrap_err();
-    assert!(refused.to_string().contains("zram0 has no requests of its own; "), "{refused}");
+    assert!(refused.to_string().contains("zram0 does not queue requests itself; "), "{refused}");
 }

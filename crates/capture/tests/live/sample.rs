@@ -98,7 +98,7 @@ fn are_taken_at_multiples(disk: &LoopDisk) -> Result<(), Miss> {
     let begun = Instant::now();
     let report = sample(&short, INTERVAL, &mut Recorder::default()).unwrap();
     assert!(begun.elapsed() >= Duration::from_millis(1500));
-    assert_eq!((report.ended, report.requests), ("after the requested time", 0));
+    assert_eq!((report.ended, report.requests), ("after the requested duration", 0));
     // Other work may delay the last but one sample so much that it is the last.
     assert_eq!(u128::from(report.intervals + report.missed), u128::from(report.duration_ns) / INTERVAL.as_nanos());
     let mut elapsed = 0.0;
@@ -133,7 +133,7 @@ fn a_device_that_vanishes_ends_sampling_with_what_was_counted() {
         await_that(|| calls.load(Ordering::Relaxed) > before + 6);
         disk.detach();
     });
-    assert_eq!(report.ended, "because the device vanished");
+    assert_eq!(report.ended, "because the device disappeared");
     let failure = report.failure.unwrap();
     assert!(failure.what.contains("/stat: the device was detached") && failure.help.is_some(), "{failure}");
     assert!(report.kinds[0].requests >= 2000, "{:?}", report.kinds);
@@ -155,8 +155,7 @@ fn a_series_ends_at_its_size_and_replaces_only_another_one() {
     std::fs::write(&path, "notes").unwrap();
     let error = sample(&small, INTERVAL, &mut Recorder::default()).unwrap_err();
     assert!(
-        error.to_string().contains("it exists and is not a series of samples")
-            && error.code == ProblemCode::CaptureRequest,
+        error.to_string().contains("exists and is not a counter series") && error.code == ProblemCode::CaptureRequest,
         "{error}"
     );
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "notes");

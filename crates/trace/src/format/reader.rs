@@ -112,7 +112,7 @@ impl TraceReader {
             if unread.len() < TRACE_HEADER_BYTES {
                 return self.at_end();
             }
-            self.search("there is no block where one is expected");
+            self.search("expected a block");
             return None;
         };
         if let Some((position, what)) = self.damage.take() {
@@ -122,11 +122,11 @@ impl TraceReader {
             return self.at_end();
         };
         if crc32c::crc32c(content) != header.checksum {
-            self.search("the checksum of a block is wrong");
+            self.search("block checksum mismatch");
             return None;
         }
         if header.version > TRACE_VERSION {
-            self.search("a block was written by a later version of Fathom");
+            self.search("block written by a newer version of Fathom");
             return None;
         }
         self.content(header, requests)
@@ -150,7 +150,7 @@ impl TraceReader {
         };
         let Some(step) = step else {
             requests.truncate(before);
-            self.search("the content of a block is not valid");
+            self.search("invalid block content");
             return None;
         };
         self.missing = self.missing.saturating_add(header.requests_before.saturating_sub(self.read));
@@ -183,7 +183,7 @@ impl TraceReader {
         let has_more = unread.len() > TRACE_HEADER_BYTES
             && unread[1..].windows(TRACE_MARK.len()).any(|window| window == TRACE_MARK);
         if has_more {
-            self.search("a block is incomplete");
+            self.search("incomplete block");
             return None;
         }
         let (position, bytes) = (self.position, unread.len() as u64);

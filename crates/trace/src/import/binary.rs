@@ -103,13 +103,13 @@ impl Binary {
             }
             RawNext::Damage(bytes) => {
                 file.skip(bytes);
-                format!("there is no event where one is expected, {bytes} bytes are skipped")
+                format!("expected an event, skipped {bytes} bytes")
             }
         };
         let file =
             if self.files.len() > 1 { format!(" (file {} of {})", index + 1, self.files.len()) } else { String::new() };
         Err(at_byte(&format!("{name}{file}"), position, &what)
-            .help("use an undamaged copy, or go on without these events"))
+            .help("use an undamaged copy, or continue without these events"))
     }
 
     fn end(&mut self, info: &mut TraceInfo, requests: &mut Vec<TraceRequest>) -> TraceStep {

@@ -153,7 +153,7 @@ fn fields<const N: usize>(line: &[u8]) -> Result<[Field<'_>; N], FieldError> {
     if count == N {
         return Ok(fields);
     }
-    Err(FieldError { column: line.len(), what: format!("there are {count} fields instead of {N}") })
+    Err(FieldError { column: line.len(), what: format!("{count} fields instead of {N}") })
 }
 
 /// Compares with the words of the format in any case: copies of the traces differ in it.

@@ -131,9 +131,9 @@ impl TraceInput {
             Source::Text(text) => text.next(&self.name, &mut self.info, requests),
             Source::Binary(binary) => binary.next(&self.name, &mut self.info, requests),
             Source::Own(reader) => reader.next(requests).map_err(|damage| {
-                let what = format!("{}, {} bytes are skipped", damage.what, damage.bytes);
+                let what = format!("{}, skipped {} bytes", damage.what, damage.bytes);
                 at_byte(&self.name, damage.position, &what)
-                    .help("use an undamaged copy, or go on without the requests in them")
+                    .help("use an undamaged copy, or continue without the skipped requests")
             }),
         }
     }
@@ -141,8 +141,8 @@ impl TraceInput {
 
 /// Explains why bytes are of no known format.
 fn refuse(name: &str, start: &[u8]) -> Problem {
-    const FORMATS: &str = "give a trace of `fathom capture`, an iolog of fio, output of blktrace or blkparse, or a CSV \
-                           file of the MSR Cambridge, SYSTOR '17, Alibaba, Tencent or CloudPhysics traces";
+    const FORMATS: &str = "use a trace from `fathom capture`, a fio iolog, blktrace or blkparse output, or a CSV \
+        file of the MSR Cambridge, SYSTOR '17, Alibaba, Tencent or CloudPhysics traces";
     let compressed = [
         (&b"\x1f\x8b"[..], "gzip", "zcat"),
         (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat"),
@@ -151,15 +151,15 @@ fn refuse(name: &str, start: &[u8]) -> Problem {
     ];
     let (what, remedy) = match compressed.iter().find(|(mark, ..)| start.starts_with(mark)) {
         Some((_, kind, command)) => {
-            (format!("it is compressed with {kind}"), format!("decompress it first: `{command} {name}`"))
+            (format!("compressed with {kind}"), format!("decompress it first: `{command} {name}`"))
         }
-        None if start.is_empty() => ("it is empty".to_owned(), FORMATS.to_owned()),
+        None if start.is_empty() => ("empty file".to_owned(), FORMATS.to_owned()),
         None if detect::is_fio_log(start) => (
-            "this is a log of fio (write_iops_log, write_bw_log, write_lat_log): values over time, and no requests"
+            "this fio log (write_iops_log, write_bw_log, write_lat_log) contains values over time, not requests"
                 .to_owned(),
             "record a trace: fio with `write_iolog=FILE`, or `fathom capture`".to_owned(),
         ),
-        None => ("its format is unknown".to_owned(), FORMATS.to_owned()),
+        None => ("unknown format".to_owned(), FORMATS.to_owned()),
     };
     let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let text = if std::str::from_utf8(line).is_ok() { excerpt(line) } else { String::new() };

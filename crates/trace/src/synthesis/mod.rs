@@ -120,13 +120,12 @@ pub enum SynthesisError {
 impl From<SynthesisError> for Problem {
     fn from(error: SynthesisError) -> Self {
         let (why, help) = match error {
-            SynthesisError::NoRequests => ("it has no requests", "capture a longer time, or a device that is in use"),
-            SynthesisError::NoData => (
-                "it has no reads, writes or discards, and jobs flush only after writes",
-                "capture the device while it reads or writes",
-            ),
+            SynthesisError::NoRequests => ("it has no requests", "capture for longer, or a device that is in use"),
+            SynthesisError::NoData => {
+                ("it has only flushes, and jobs flush only after writes", "capture the device while it reads or writes")
+            }
         };
-        Self::error(ProblemCode::Trace, format!("no job for this trace: {why}")).help(help)
+        Self::error(ProblemCode::Trace, format!("cannot create a job from this trace: {why}")).help(help)
     }
 }
 
