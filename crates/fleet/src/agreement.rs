@@ -99,7 +99,7 @@ impl Agreement {
                     if !unexplained.is_empty() && Instant::now() < until {
                         return None;
                     }
-                    let reason = "its parent in the tree of ranks is lost, and it did not turn to rank 0";
+                    let reason = "its parent rank is lost, and it did not reconnect to rank 0";
                     self.presence.lost.extend(unexplained.into_iter().map(|rank| (rank, reason.to_owned())));
                     return Some(Ok(self.conclude(exchange, combine)));
                 }
@@ -113,7 +113,7 @@ impl Agreement {
                         return Some(Err(self.exclude(exchange, reason)));
                     }
                     let reason = match until {
-                        Some(until) if Instant::now() >= until => Some("it does not answer".to_owned()),
+                        Some(until) if Instant::now() >= until => Some("it does not respond".to_owned()),
                         Some(_) => None,
                         None => exchange.lost(to),
                     };

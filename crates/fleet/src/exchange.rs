@@ -149,7 +149,7 @@ impl RankExchange {
         };
         let spawned = std::thread::Builder::new().name("exchange".to_owned()).spawn(work);
         spawned.map_err(|error| Problem::error(ProblemCode::Connection, format!("cannot start a thread: {error}")))?;
-        let ended = "the thread that connects with the other ranks ended";
+        let ended = "the connection thread exited";
         let connected = connected.recv().map_err(|_| Problem::error(ProblemCode::Connection, ended))?;
         let (rank, ranks) = connected?;
         Ok(Self { shared, commands, rank, ranks, silence })

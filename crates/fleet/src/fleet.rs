@@ -224,7 +224,7 @@ impl Fleet {
         // A list, because JSON cannot tell an absent value from one that is `None`.
         let part: Vec<T> = (fleet.rank() == 0).then_some(own).into_iter().collect();
         let agreed = fleet.agree(&part, |parts| parts.into_iter().flatten().collect::<Vec<T>>());
-        agreed?.pop().ok_or_else(|| Broken::Unreadable("it is empty".to_owned()).into())
+        agreed?.pop().ok_or_else(|| Broken::Unreadable("empty message".to_owned()).into())
     }
 
     /// Gives rank 0 the values of all ranks, in their order, `None` for lost ones. The other ranks get `None`.
@@ -319,9 +319,9 @@ impl std::fmt::Display for Broken {
             Self::Excluded(reason) => f.write_str(reason),
             Self::Left { label, text } => {
                 let why = leaving::failure_of(text.lines().next().unwrap_or_default());
-                if why.is_empty() { write!(f, "{label} has ended") } else { write!(f, "{label} has ended: {why}") }
+                if why.is_empty() { write!(f, "{label} has exited") } else { write!(f, "{label} has exited: {why}") }
             }
-            Self::Unreadable(error) => write!(f, "a message of another rank cannot be read: {error}"),
+            Self::Unreadable(error) => write!(f, "cannot decode a message from another rank: {error}"),
         }
     }
 }

@@ -248,11 +248,11 @@ impl FleetRun<'_> {
             let elapsed_ns = own.taken_unix_ms.saturating_sub(own.started_unix_ms).saturating_mul(1_000_000);
             member.clock = before.map(|clock| clock_record(clock, drift_ppb(clock, after, elapsed_ns)));
             member.sent_bytes = fleet.exchange.look(|arrivals| arrivals.sent_bytes);
-            member.failures.extend(unsaved.map(|why| format!("its own record is not saved: {why}")));
+            member.failures.extend(unsaved.map(|why| format!("its own result was not saved: {why}")));
         }
         let mut merge = RecordMerge::new(started, measured);
         let whole = fleet.complete(&mut fleet.begin(RankResults::of(own).encode()), &mut merge);
-        let unreadable = || Problem::error(ProblemCode::Connection, "the merged record cannot be read");
+        let unreadable = || Problem::error(ProblemCode::Connection, "cannot decode the merged result");
         completed.run = read(&whole?.body).ok_or_else(unreadable)?;
         let merged = completed.run.fleet.clone().unwrap_or_default();
         let label = |rank| fleet.label(rank);

@@ -302,7 +302,7 @@ fn a_rank_that_leaves_early_takes_the_others_with_it() {
         assert_eq!(codes, [(0, 3), (1, 3), (2, 3), (3, 2), (4, 3)]);
         assert_eq!(leaving[3].text, "error: no such job file\n");
         if rank != 3 {
-            assert_eq!(error, "rank 3 on node3 has ended: no such job file");
+            assert_eq!(error, "rank 3 on node3 has exited: no such job file");
         }
     }
 }

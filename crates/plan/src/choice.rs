@@ -55,12 +55,12 @@ impl VolumeChoice {
         providers.dedup();
         let name = self.volume.split(',').next().unwrap_or_default();
         let message = match name {
-            "" => "a name is missing between commas".to_owned(),
-            _ if name.contains('=') => format!("`{name}` is a key without a volume before it"),
-            _ => format!("there is no provider or volume `{name}`"),
+            "" => "empty name".to_owned(),
+            _ if name.contains('=') => format!("`{name}` is a key without a volume"),
+            _ => format!("unknown provider or volume `{name}`"),
         };
         let known = names.iter().map(String::as_str).chain(providers.iter().copied());
-        let listed = || format!("providers are {}; `fathom catalog` lists their volumes", providers.join(", "));
+        let listed = || format!("use one of {}; `fathom catalog` lists their volumes", providers.join(", "));
         let remedy = units::suggestion(name, known, listed);
         let place = Place::in_option("--provider", &self.words, self.at..self.at + name.len());
         Problem::error(ProblemCode::Plan, message).at(place).help(remedy)
@@ -93,7 +93,7 @@ fn wrong_key(name: &str, key: &str, value: &str) -> Option<Problem> {
     let common = catalogue::COMMON_KEYS.iter().map(|(known, _)| *known);
     let all: Vec<&str> = known.chain(common).collect();
     if !all.contains(&key) {
-        let remedy = units::suggestion(key, all.iter().copied(), || format!("it has {}", all.join(", ")));
+        let remedy = units::suggestion(key, all.iter().copied(), || format!("use one of {}", all.join(", ")));
         return Some(Problem::error(ProblemCode::Plan, format!("{name} has no key `{key}`")).help(remedy));
     }
     let given = format!("{name},{key}={value}");
@@ -116,8 +116,8 @@ fn unsold(name: &str, about: &About) -> Option<Problem> {
     let key = about.keys.iter().find(|key| key.name == "size")?;
     let value = key.bounds.value.filter(|value| !key.bounds.is_sold(*value))?;
     let remedy = match key.bounds.sold_from(value) {
-        Some(next) => format!("the next size is size={next}{}: {}", key.bounds.unit, key.source),
-        None => format!("it is sold with {}: {}", key.range, key.source),
+        Some(next) => format!("the next available size is size={next}{}: {}", key.bounds.unit, key.source),
+        None => format!("available sizes: {}: {}", key.range, key.source),
     };
-    Some(Problem::error(ProblemCode::Plan, format!("{name} is not sold with {}", key.value)).help(remedy))
+    Some(Problem::error(ProblemCode::Plan, format!("{name} is not available with {}", key.value)).help(remedy))
 }

@@ -71,7 +71,7 @@ pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Latenc
             match found {
                 None => failures.push(UnmetNeed::absolute(
                     Requirement::Unknown,
-                    "no closed form for percentiles of a drive".to_owned(),
+                    "latency percentiles of a hard disk have no closed form".to_owned(),
                 )),
                 Some(found) if found > bound => {
                     let reached = if found.is_finite() { found } else { alone.unwrap_or(found) };
@@ -203,7 +203,7 @@ fn drive_cap(drive: &volume::HardDisk, load: &Load) -> Option<Cap> {
     let (name, iops) = if load.sequential {
         ("inner tracks", pure.then(|| drive.inner_bytes_per_sec as f64 / load.mean_bytes())?)
     } else {
-        ("movements of the heads", drive.random_iops(load)?)
+        ("head seeks", drive.random_iops(load)?)
     };
     let name = name.to_owned();
     let part = CapPart::Station(usize::MAX);

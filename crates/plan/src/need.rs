@@ -194,7 +194,7 @@ impl Exchange {
     /// Creates a rate that the user specified.
     #[must_use]
     pub fn given(usd_per_eur: f64) -> Self {
-        let source = LimitSource { title: "as given".to_owned(), ..LimitSource::default() };
+        let source = LimitSource { title: "user-specified".to_owned(), ..LimitSource::default() };
         Self { usd_per_eur, source }
     }
 

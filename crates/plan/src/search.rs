@@ -120,7 +120,7 @@ fn machine_shortfall(candidate: &Candidate, need: &Need) -> Option<UnmetNeed> {
         let short = demands.iter().filter_map(|demand| rate_shortfall(demand, &machine_cap(&spec, &demand.load)?));
         // Where no known limit is short, the machine sustains it, or may.
         let worst = short.max_by(|a, b| a.short_by().total_cmp(&b.short_by()))?;
-        let limit = format!("{} of {machine}, the most of all machines", worst.limit);
+        let limit = format!("{} of {machine}, the largest machine", worst.limit);
         let worst = UnmetNeed { limit, ..worst };
         if nearest.as_ref().is_none_or(|nearest| worst.short_by() < nearest.short_by()) {
             nearest = Some(worst);
@@ -333,7 +333,7 @@ impl PlanSearch<'_> {
         let mut misses: Vec<UnmetNeed> = Vec::new();
         let wanted = self.need.bytes();
         if spec.size.get() < wanted {
-            let limit = "largest size that is sold".to_owned();
+            let limit = "largest available size".to_owned();
             let (wanted, reached) = (wanted as f64, spec.size.get() as f64);
             misses.push(UnmetNeed { requirement: Requirement::Capacity, limit, wanted, reached });
         }
@@ -448,7 +448,7 @@ impl PlanSearch<'_> {
         ];
         let unknown = self.demands.iter().find(|demand| !is_known[usize::from(demand.is_of_bytes())])?;
         let what = if unknown.is_of_bytes() { "throughput" } else { "IOPS" };
-        let failure = || UnmetNeed::absolute(Requirement::Unknown, format!("no limit of its {what} is known"));
+        let failure = || UnmetNeed::absolute(Requirement::Unknown, format!("its {what} limits are unknown"));
         (!is_own).then(failure)
     }
 
@@ -458,7 +458,7 @@ impl PlanSearch<'_> {
         let machine = self.need.machine.clone().filter(|_| given.iter().any(|(key, _)| key == "machine"));
         let mut found = self.finish(&Vec::new())?;
         let refusal = machine.and_then(|machine| catalogue::machine_refusal(&self.listed.name, &machine));
-        let limit = refusal.map_or_else(|| "it does not take these keys".to_owned(), |refusal| refusal.reason);
+        let limit = refusal.map_or_else(|| "it does not support these settings".to_owned(), |refusal| refusal.reason);
         found.failures = vec![UnmetNeed::absolute(Requirement::Machine, limit)];
         self.given = given;
         Some(found)
@@ -527,8 +527,8 @@ impl PlanSearch<'_> {
         if bounds.is_sold(value) {
             return None;
         }
-        let next = bounds.sold_from(value).map(|next| format!("; the next size is {next} {}", bounds.unit));
-        let limit = format!("not sold with {}{}", key.value, next.unwrap_or_default());
+        let next = bounds.sold_from(value).map(|next| format!("; the next available size is {next} {}", bounds.unit));
+        let limit = format!("not available with {}{}", key.value, next.unwrap_or_default());
         Some(UnmetNeed::absolute(Requirement::Size, limit))
     }
 
@@ -536,7 +536,7 @@ impl PlanSearch<'_> {
         let shared = self.need.shared && self.need.machines > 1;
         (shared && !about.many_readers).then(|| UnmetNeed {
             requirement: Requirement::Sharing,
-            limit: "not known to be read by many machines".to_owned(),
+            limit: "no documented multi-reader support".to_owned(),
             wanted: f64::from(self.need.machines),
             reached: 1.0,
         })
@@ -585,7 +585,7 @@ impl PlanSearch<'_> {
         match price {
             Some(price) if price.usd_per_month > budget => failure(Requirement::Budget, "price", price.usd_per_month),
             Some(price) if price.whole() => None,
-            _ => failure(Requirement::Price, "its price is not known", 0.0),
+            _ => failure(Requirement::Price, "price unknown", 0.0),
         }
     }
 }

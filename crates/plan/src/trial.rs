@@ -223,7 +223,7 @@ fn shortfall(
             true => (Requirement::Throughput, demand.load.mean_bytes()),
             false => (Requirement::Iops, 1.0),
         };
-        let (limit, wanted) = (format!("{first}, as simulated"), trial.rate * unit);
+        let (limit, wanted) = (format!("{first} (simulated)"), trial.rate * unit);
         return Some(vec![UnmetNeed { requirement, limit, wanted, reached: reached * unit }]);
     }
     if !demand.timed || need.mean.is_none() && need.percentile.is_none() {
@@ -237,7 +237,7 @@ fn shortfall(
     ];
     let over = |(requirement, bound, reached, slack): (Requirement, Option<Nanos>, f64, f64)| {
         let wanted = need.planned_secs(bound?);
-        let limit = format!("queueing before {first}, as simulated");
+        let limit = format!("queueing before {first} (simulated)");
         (reached > wanted * slack).then_some(UnmetNeed { requirement, limit, wanted, reached })
     };
     Some(bounds.into_iter().filter_map(over).collect())

@@ -32,67 +32,67 @@ pub struct Workload {
 pub const ALL: [Workload; 6] = [
     Workload {
         name: "oltp",
-        about: "a database: random reads and writes of pages",
+        about: "database: random reads and writes of pages",
         keys: &[
-            ("tps", QuantityKind::Count, "500", "transactions a second"),
-            ("reads", QuantityKind::Count, "14", "pages read by each"),
-            ("writes", QuantityKind::Count, "6", "pages written by each"),
-            ("page", QuantityKind::Size, "8KiB", "bytes of a page"),
-            ("latency", QuantityKind::Duration, "2ms", "the longest mean latency of a page"),
-            ("data", QuantityKind::Size, "500GiB", "bytes of the database"),
+            ("tps", QuantityKind::Count, "500", "transactions per second"),
+            ("reads", QuantityKind::Count, "14", "pages read per transaction"),
+            ("writes", QuantityKind::Count, "6", "pages written per transaction"),
+            ("page", QuantityKind::Size, "8KiB", "page size"),
+            ("latency", QuantityKind::Duration, "2ms", "maximum mean latency per page"),
+            ("data", QuantityKind::Size, "500GiB", "database size"),
         ],
         need: oltp,
     },
     Workload {
         name: "checkpoint-writes",
-        about: "training: the model's state written now and then, sequentially",
+        about: "training: periodic sequential writes of the model state",
         keys: &[
-            ("model", QuantityKind::Size, "140GiB", "bytes of a checkpoint"),
-            ("interval", QuantityKind::Duration, "30min", "from one checkpoint to the next"),
-            ("share", QuantityKind::Share, "5%", "how much of that time writing may take"),
-            ("kept", QuantityKind::Count, "3", "checkpoints that are kept"),
+            ("model", QuantityKind::Size, "140GiB", "checkpoint size"),
+            ("interval", QuantityKind::Duration, "30min", "time between checkpoints"),
+            ("share", QuantityKind::Share, "5%", "fraction of the interval for writing"),
+            ("kept", QuantityKind::Count, "3", "checkpoints kept"),
         ],
         need: checkpoint,
     },
     Workload {
         name: "dataloader",
-        about: "training: samples read at random by workers",
+        about: "training: random reads of samples by workers",
         keys: &[
-            ("samples", QuantityKind::Count, "20000", "samples a second"),
-            ("bytes", QuantityKind::Size, "128KiB", "bytes of a sample"),
-            ("workers", QuantityKind::Count, "16", "workers, each with one sample in flight"),
-            ("dataset", QuantityKind::Size, "1TiB", "bytes of all samples"),
+            ("samples", QuantityKind::Count, "20000", "samples per second"),
+            ("bytes", QuantityKind::Size, "128KiB", "sample size"),
+            ("workers", QuantityKind::Count, "16", "workers with one sample in flight each"),
+            ("dataset", QuantityKind::Size, "1TiB", "dataset size"),
         ],
         need: dataloader,
     },
     Workload {
         name: "model-weights",
-        about: "inference: one model read by many machines when they start",
+        about: "inference: many machines load one model at startup",
         keys: &[
-            ("size", QuantityKind::Size, "140GiB", "bytes of the model"),
-            ("replicas", QuantityKind::Count, "8", "machines that read it"),
-            ("time", QuantityKind::Duration, "2min", "how long loading may take"),
+            ("size", QuantityKind::Size, "140GiB", "model size"),
+            ("replicas", QuantityKind::Count, "8", "machines loading it"),
+            ("time", QuantityKind::Duration, "2min", "maximum load time"),
         ],
         need: weights,
     },
     Workload {
         name: "streaming",
-        about: "many readers, each from front to back",
+        about: "many concurrent sequential readers",
         keys: &[
-            ("streams", QuantityKind::Count, "100", "readers at a time"),
-            ("rate", QuantityKind::Throughput, "1MB/s", "bytes a second of each"),
-            ("data", QuantityKind::Size, "1TiB", "bytes of all that may be read"),
+            ("streams", QuantityKind::Count, "100", "concurrent readers"),
+            ("rate", QuantityKind::Throughput, "1MB/s", "throughput per reader"),
+            ("data", QuantityKind::Size, "1TiB", "size of all data"),
         ],
         need: streaming,
     },
     Workload {
         name: "boot",
-        about: "machines that start: small random reads",
+        about: "booting machines: small random reads",
         keys: &[
-            ("read", QuantityKind::Size, "1GiB", "bytes read while starting"),
-            ("block", QuantityKind::Size, "32KiB", "bytes of one read"),
-            ("time", QuantityKind::Duration, "30s", "how long starting may take"),
-            ("size", QuantityKind::Size, "20GiB", "bytes of the volume"),
+            ("read", QuantityKind::Size, "1GiB", "bytes read per boot"),
+            ("block", QuantityKind::Size, "32KiB", "read size"),
+            ("time", QuantityKind::Duration, "30s", "maximum boot time"),
+            ("size", QuantityKind::Size, "20GiB", "volume size"),
         ],
         need: boot,
     },
@@ -107,8 +107,8 @@ pub fn derive(text: &str) -> Result<Derived, Vec<Problem>> {
     let name = text.split(',').next().unwrap_or_default();
     let Some(workload) = ALL.iter().find(|workload| workload.name == name.trim()) else {
         let names = ALL.map(|workload| workload.name);
-        let remedy = suggestion(name.trim(), names.into_iter(), || format!("there are {}", names.join(", ")));
-        let message = format!("there is no workload `{name}`");
+        let remedy = suggestion(name.trim(), names.into_iter(), || format!("use one of {}", names.join(", ")));
+        let message = format!("unknown workload `{name}`");
         return Err(vec![error(message).help(remedy).at(Place::of_text("--workload", text, 0..name.len()))]);
     };
     let (mut given, mut errors) = (vec![None; workload.keys.len()], Vec::new());
@@ -118,8 +118,8 @@ pub fn derive(text: &str) -> Result<Derived, Vec<Problem>> {
         at += pair.len() + 1;
         match value(workload, pair) {
             Ok((index, _)) if given[index].is_some() => {
-                let message = format!("`{}` is given twice", workload.keys[index].0);
-                errors.push(error(message).at(place).help("give it once"));
+                let message = format!("duplicate key `{}`", workload.keys[index].0);
+                errors.push(error(message).at(place).help("specify it once"));
             }
             Ok((index, value)) => given[index] = Some(value),
             Err(problem) => errors.push(problem.at(place)),
@@ -139,18 +139,18 @@ fn error(what: String) -> Problem {
 
 fn value(workload: &Workload, pair: &str) -> Result<(usize, f64), Problem> {
     let names = || workload.keys.iter().map(|key| key.0);
-    let listed = || format!("{} takes {}", workload.name, names().collect::<Vec<_>>().join(", "));
+    let listed = || format!("{} accepts {}", workload.name, names().collect::<Vec<_>>().join(", "));
     let (key, value) =
-        pair.split_once('=').ok_or_else(|| error(format!("`{pair}` is not of the form key=value")).help(listed()))?;
+        pair.split_once('=').ok_or_else(|| error(format!("`{pair}` is not key=value")).help(listed()))?;
     let index = names().position(|known| known == key.trim()).ok_or_else(|| {
         error(format!("{} has no key `{}`", workload.name, key.trim())).help(suggestion(key.trim(), names(), listed))
     })?;
     let (name, measure, default, meaning) = workload.keys[index];
-    let example = format!("write {meaning}, as in {name}={default}");
+    let example = format!("{name} is the {meaning}, for example {name}={default}");
     let value = quantity(value, measure).map_err(|problem| problem.of(name).help(example.as_str()))?;
     // A workload needs a rate above zero.
     if value <= 0.0 && name != "writes" && name != "reads" {
-        return Err(error(format!("`{pair}` is nothing")).help(example));
+        return Err(error(format!("`{pair}`: must be greater than 0")).help(example));
     }
     Ok((index, value))
 }
@@ -183,8 +183,8 @@ fn oltp(values: &[f64]) -> Derived {
     let [read, written, all, total] = [reads, writes, pages, iops].map(whole);
     let lines = vec![
         format!("{} transactions/s × ({read} reads + {written} writes) = {total} IOPS", whole(tps)),
-        format!("{read} reads of {all} pages = {:.0} % reads, of {} each", 100.0 * reads / pages, bytes(page)),
-        format!("each within {} on average", time(latency)),
+        format!("{read} of {all} pages are reads = {:.0}% reads, {} each", 100.0 * reads / pages, bytes(page)),
+        format!("mean latency of at most {}", time(latency)),
     ];
     let need = Need {
         iops: Some(iops * parts),
@@ -225,13 +225,13 @@ fn dataloader(values: &[f64]) -> Derived {
     let mut lines = vec![
         format!("{} samples/s × {} = {}/s", whole(samples), bytes(sample), bytes(samples * sample)),
         format!(
-            "{} workers with a sample in flight each keep up if one takes {} on average",
+            "{} workers with one sample in flight each sustain this at a mean latency of {}",
             whole(workers),
             time(latency * 1e9)
         ),
     ];
     if parts > 1.0 {
-        lines.push(format!("a sample is read in {} parts of {}", whole(parts), bytes(f64::from(block))));
+        lines.push(format!("each sample is read in {} requests of {}", whole(parts), bytes(f64::from(block))));
     }
     let need = Need {
         iops: Some(iops),
@@ -247,8 +247,8 @@ fn weights(values: &[f64]) -> Derived {
     let &[size, replicas, within, ..] = values else { return unreachable_need() };
     let rate = size / (within / 1e9);
     let lines = vec![
-        format!("{} in {} = {}/s for each machine", bytes(size), time(within), bytes(rate)),
-        format!("{} machines at a time = {}/s from one volume", whole(replicas), bytes(rate * replicas)),
+        format!("{} in {} = {}/s per machine", bytes(size), time(within), bytes(rate)),
+        format!("{} concurrent machines = {}/s from one volume", whole(replicas), bytes(rate * replicas)),
     ];
     let need = Need {
         bytes_per_sec: Some(rate),
@@ -266,7 +266,7 @@ fn streaming(values: &[f64]) -> Derived {
     let &[streams, rate, data] = values else { return unreachable_need() };
     let lines = vec![
         format!("{} streams × {}/s = {}/s", whole(streams), bytes(rate), bytes(streams * rate)),
-        "together they read 1 MiB here and 1 MiB there: random reads".to_owned(),
+        "interleaved streams amount to random 1 MiB reads".to_owned(),
     ];
     let need = Need {
         bytes_per_sec: Some(streams * rate),
@@ -283,7 +283,7 @@ fn boot(values: &[f64]) -> Derived {
     let rate = read / (within / 1e9);
     let iops = rate / f64::from(block);
     let lines = vec![format!(
-        "{} in {} = {}/s, {} reads of {} a second",
+        "{} in {} = {}/s, {} reads/s of {}",
         bytes(read),
         time(within),
         bytes(rate),

@@ -285,7 +285,7 @@ fn sizes_that_are_not_on_sale_are_rounded_up() {
     let given = ranked(&need("azure/ultra,size=500.5GiB")).0.remove(0);
     assert_eq!(given.failures[0].requirement, Requirement::Size, "{:?}", given.failures);
     let largest = Need { capacity: Some(65 << 40), ..need("azure/ultra") };
-    assert!(ranked(&largest).0[0].failures[0].limit.contains("largest size that is sold"));
+    assert!(ranked(&largest).0[0].failures[0].limit.contains("largest available size"));
 }
 
 /// Most tiers of Azure had no price, and the plan took a larger one that had.
@@ -406,9 +406,9 @@ fn volumes_were_planned_on_machines_that_cannot_take_them() {
         ("c4-standard-192", "gcp/pd-ssd", "cannot be attached to c4-standard-192"),
         ("n2-standard-8", "gcp/hyperdisk-ml", "cannot be attached to n2-standard-8"),
         ("n2-standard-32", "gcp/titanium-ssd-z3", "cannot be attached to n2-standard-32"),
-        ("n2-standard-32", "gcp/local-ssd-nvme", "nothing is known of it on n2-standard-32"),
-        ("n2-standard-32", "aws/gp3", "n2-standard-32 is not a machine of this provider"),
-        ("cx22", "hetzner/volume", "the machines of this provider are not known here"),
+        ("n2-standard-32", "gcp/local-ssd-nvme", "its limits on n2-standard-32 are unknown"),
+        ("n2-standard-32", "aws/gp3", "n2-standard-32 is not a machine type of this provider"),
+        ("cx22", "hetzner/volume", "the catalogue has no machines of this provider"),
     ] {
         assert_eq!(on(machine, volume), [reason], "{volume} on {machine}");
     }
@@ -423,7 +423,7 @@ fn volumes_without_a_known_limit_met_every_throughput() {
         let failures = ranked(&need).0.remove(0).failures;
         failures.into_iter().map(|failure| failure.limit).collect::<Vec<_>>()
     };
-    let unknown = ["no limit of its throughput is known"];
+    let unknown = ["its throughput limits are unknown"];
     assert_eq!(failures(Need { bytes_per_sec: Some(100e9), ..Need::default() }), unknown);
     assert_eq!(failures(Need { bytes_per_sec: Some(1e6), iops: Some(1_000.0), ..Need::default() }), unknown);
     assert_eq!(failures(Need { iops: Some(1_000.0), block: Some(1 << 20), ..Need::default() }), unknown);
@@ -524,5 +524,5 @@ fn depth_and_latency_of_a_drive_are_those_of_its_queue() {
     near(at(50.0).1, 1.0 / 80.26);
     let bounded = Need { iops: Some(150.0), mean: Some(Nanos::from_millis(20)), ..need_of("hdd/7200rpm") };
     let failure = ranked(&bounded).0.remove(0).failures.remove(0);
-    assert_eq!(failure.limit, "queueing before movements of the heads");
+    assert_eq!(failure.limit, "queueing before head seeks");
 }

@@ -132,7 +132,7 @@ fn the_limit_of_each_machine_binds_before_that_of_the_volume() {
         (machine.hosts, machine.owner.as_str()),
         (Some(StageHosts { hosts: 4, stages: 4, hosts_of_run: 0 }), "host0 to host3")
     );
-    assert_eq!(machine.label(), "machine IOPS of each host");
+    assert_eq!(machine.label(), "machine IOPS per host");
     assert!((machine.utilisation - 1.0).abs() < 0.01 && (volume.utilisation - 0.4).abs() < 0.01);
     assert!(machine.decided as f64 > 0.9 * machine.requests as f64 && volume.decided == 0, "{machine:?}");
     assert_eq!(machine.requests, few.jobs[0].result.ios());
@@ -197,7 +197,7 @@ fn each_host_has_a_page_cache_of_its_own() {
     let caches = &run.model.as_ref().unwrap().page_caches;
     assert_eq!(caches.len(), 1);
     assert_eq!((caches[0].read_bytes, caches[0].fetched_bytes), (3 * 2 * (64 << 20), 3 * (64 << 20)));
-    assert_eq!((caches[0].host.as_str(), caches[0].memory_bytes), ("3 machines together", 3 * (8 << 30)));
+    assert_eq!((caches[0].host.as_str(), caches[0].memory_bytes), ("total of 3 machines", 3 * (8 << 30)));
 }
 
 #[test]
@@ -245,9 +245,14 @@ fn what_hosts_cannot_do_is_refused_with_the_reason() {
     let text = refusal("custom,iops=1000", "name=a rw=read iodepth=512 runtime=1", 10_000);
     assert!(text.contains("5120000 operations in flight") && text.contains("2097152"), "{text}");
     let text = refusal("custom,size=10GiB,iops=1000", "name=a rw=read size=1g filename=f.${RANK}", 11);
-    assert!(text.contains("f.10 takes 1 GiB") && text.contains("has 0 B left"), "{text}");
+    assert!(text.contains("f.10 needs 1 GiB") && text.contains("has 0 B left"), "{text}");
     let text = refusal("custom,size=10GiB,iops=100${RANK}", "name=a rw=read filename=/dev/a runtime=1", 3);
-    assert!(text.contains("iops=1000 on host0") && text.contains("iops=1001 on host1, but it is one volume"), "{text}");
+    assert!(
+        text.contains("iops=1000 on host0")
+            && text.contains("iops=1001 on host1")
+            && text.contains("is one volume, but"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -276,7 +281,7 @@ fn a_job_runs_on_the_hosts_of_its_ranks() {
     assert_eq!(machine.hosts, Some(StageHosts { hosts: 4, stages: 4, hosts_of_run: 8 }));
     assert_eq!(
         (machine.label().as_str(), machine.owner.as_str()),
-        ("machine IOPS of each of 4 hosts", "host0 and 3 more")
+        ("machine IOPS on each of 4 hosts", "host0 and 3 more")
     );
     assert!((machine.utilisation - 1.0).abs() < 0.01, "hosts without the job do not count: {}", machine.utilisation);
     assert_eq!((run.jobs[0].workers, run.fleet.unwrap().members.len()), (4, 8));
@@ -303,8 +308,8 @@ fn hosts_with_different_jobs_have_limits_of_their_own() {
     let machines: Vec<&ServiceStage> = model.stages.iter().filter(|stage| stage.name == "machine IOPS").collect();
     let described: Vec<_> = machines.iter().map(|stage| (stage.label(), stage.owner.as_str())).collect();
     let expected = [
-        ("machine IOPS of each of 2 hosts".to_owned(), "host0 and host2"),
-        ("machine IOPS of each of 4 hosts".to_owned(), "host1 and 3 more"),
+        ("machine IOPS on each of 2 hosts".to_owned(), "host0 and host2"),
+        ("machine IOPS on each of 4 hosts".to_owned(), "host1 and 3 more"),
     ];
     assert_eq!(described, expected);
     assert!((machines[0].utilisation - 1.0).abs() < 0.01 && (machines[1].utilisation - 0.1).abs() < 0.01);

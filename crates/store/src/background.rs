@@ -153,10 +153,8 @@ impl PendingSave {
             Self::Running { root, outcome, elsewhere } => (root, outcome, elsewhere),
         };
         outcome.recv_timeout(SAVE_TIMEOUT).unwrap_or_else(|error| match error {
-            RecvTimeoutError::Disconnected => {
-                Err(Problem::error(ProblemCode::Store, "the thread that saves it failed")
-                    .help("please report this bug with the message above"))
-            }
+            RecvTimeoutError::Disconnected => Err(Problem::error(ProblemCode::Store, "the saving thread failed")
+                .help("please report this bug with the message above")),
             RecvTimeoutError::Timeout => {
                 let (waited_s, place) = (SAVE_TIMEOUT.as_secs(), root.display());
                 Err(Problem::error(ProblemCode::Store, format!("{place}: not finished after {waited_s} s"))

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// Creates a folder for this user alone, with its parents. An existing one is left unchanged.
 pub(crate) fn make_private_folder(path: &Path) -> Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.map_err(|error| Error::io(path, "making the folder", error))
+    made.map_err(|error| Error::io(path, "create the directory", error))
 }
 
 /// Writes a new file and waits until it is on the device.
@@ -19,7 +19,7 @@ pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> Result<()> {
         file.write_all(bytes)?;
         file.sync_all()
     });
-    written.map_err(|error| Error::io(path, "writing", error))
+    written.map_err(|error| Error::io(path, "write", error))
 }
 
 /// Creates a file. An existing one is removed first, so that a link is never followed.
@@ -41,14 +41,14 @@ pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> Result<()>
 
 /// Renames within a folder and waits until the folder is on the device.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
-    std::fs::rename(from, to).map_err(|error| Error::io(to, "renaming into place", error))?;
+    std::fs::rename(from, to).map_err(|error| Error::io(to, "rename into place", error))?;
     to.parent().map_or(Ok(()), sync_folder)
 }
 
 /// Waits until the names in a folder are on the device.
 pub(crate) fn sync_folder(path: &Path) -> Result<()> {
     let synced = File::open(path).and_then(|folder| folder.sync_all());
-    synced.map_err(|error| Error::io(path, "writing the folder to the device", error))
+    synced.map_err(|error| Error::io(path, "sync the directory", error))
 }
 
 /// More than any file of a run: a record of 2,000 results takes about 100 MB.
@@ -56,12 +56,12 @@ const FILE_BYTES_MAX: u64 = 1 << 30;
 
 /// Reads a regular file. Reading a pipe might never return, and reading a device never end.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
-    let failed = |error| Error::io(path, "reading", error);
+    let failed = |error| Error::io(path, "read", error);
     let facts = std::fs::metadata(path).map_err(failed)?;
     let refused = |why| Err(failed(std::io::Error::new(std::io::ErrorKind::InvalidInput, why)));
     match () {
-        () if !facts.is_file() => refused("it is not a regular file"),
-        () if facts.len() > FILE_BYTES_MAX => refused("it has more than 1 GiB"),
+        () if !facts.is_file() => refused("not a regular file"),
+        () if facts.len() > FILE_BYTES_MAX => refused("larger than 1 GiB"),
         () => std::fs::read(path).map_err(failed),
     }
 }

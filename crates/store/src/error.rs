@@ -40,12 +40,12 @@ impl Error {
             path,
             ProblemCode::Damaged,
             format!("damaged: {}", what.into()),
-            "copy it back from elsewhere, or remove the run",
+            "restore it from a copy, or remove the run",
         )
     }
 
     pub(crate) fn too_new(path: &Path, found: u32, known: u32) -> Self {
-        let what = format!("of version {found}, but this program knows versions up to {known}");
+        let what = format!("version {found} is not supported: this program supports versions up to {known}");
         Self::new(path, ProblemCode::Store, what, "use a newer fathom")
     }
 
@@ -53,14 +53,14 @@ impl Error {
     pub(crate) fn io(path: &Path, doing: &str, error: io::Error) -> Self {
         let remedy = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                "make room, remove runs, or keep them elsewhere"
+                "free space, remove runs, or save them elsewhere"
             }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                "make it accessible to you, or save runs elsewhere"
+                "change its permissions, or save runs elsewhere"
             }
             io::ErrorKind::NotFound => "check the path",
-            _ => "check the file system, or save runs elsewhere",
+            _ => "check the filesystem, or save runs elsewhere",
         };
-        Self::new(path, ProblemCode::Store, format!("{doing}: {error}"), remedy)
+        Self::new(path, ProblemCode::Store, format!("cannot {doing}: {error}"), remedy)
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn read_manifest(folder: &Path) -> Result<SavedRun> {
     let entry = read_manifest_anywhere(folder)?;
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     if entry.id != name {
-        let what = format!("damaged: it was written as {}", entry.id);
+        let what = format!("damaged: its name was {}", entry.id);
         return Err(Error::new(folder, ProblemCode::Damaged, what, format!("rename it to {}", entry.id)));
     }
     Ok(entry)
@@ -50,7 +50,7 @@ pub(crate) fn read_manifest(folder: &Path) -> Result<SavedRun> {
 pub(crate) fn read_manifest_anywhere(folder: &Path) -> Result<SavedRun> {
     let path = folder.join(MANIFEST);
     if !path.is_file() {
-        return Err(foreign(folder, &format!("there is no {MANIFEST} in it")));
+        return Err(foreign(folder, &format!("{MANIFEST} is missing")));
     }
     let mut entry = parse_manifest(&path, &disk::read(&path)?)?;
     entry.kept = folder.join(KEPT).exists();
@@ -59,11 +59,11 @@ pub(crate) fn read_manifest_anywhere(folder: &Path) -> Result<SavedRun> {
 
 /// Checks that a folder holds nothing but what this program wrote, also if the run is damaged or absent.
 pub(crate) fn check_removable(folder: &Path) -> Result<()> {
-    let failed = |error| Error::io(folder, "listing", error);
+    let failed = |error| Error::io(folder, "list", error);
     match folder.symlink_metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(failed(error)),
-        Ok(found) if !found.is_dir() => return Err(foreign(folder, "it is not a folder")),
+        Ok(found) if !found.is_dir() => return Err(foreign(folder, "not a directory")),
         Ok(_) => {}
     }
     let listed: BTreeMap<_, _> = read_manifest_anywhere(folder).map(|entry| entry.files).unwrap_or_default();
@@ -72,8 +72,8 @@ pub(crate) fn check_removable(folder: &Path) -> Result<()> {
         let (name, is_file) = (file.file_name(), file.file_type().map_err(failed)?.is_file());
         let is_known = name.to_str().is_some_and(|name| WRITTEN.contains(&name) || listed.contains_key(name));
         if !is_file || !is_known {
-            let why = format!("it holds {}, which Fathom did not write", name.to_string_lossy());
-            return Err(foreign(folder, &why).with_help("move that elsewhere, then remove the run"));
+            let why = format!("it contains {}, which Fathom did not write", name.to_string_lossy());
+            return Err(foreign(folder, &why).with_help("move that file elsewhere, then remove the run"));
         }
     }
     Ok(())
@@ -84,7 +84,7 @@ pub(crate) fn foreign(path: &Path, why: &str) -> Error {
         path,
         ProblemCode::SavedRun,
         format!("not a saved run: {why}"),
-        "put it elsewhere if it is not meant to be here",
+        "move it elsewhere if it does not belong here",
     )
 }
 
@@ -93,14 +93,14 @@ pub(crate) fn read_file(folder: &Path, entry: &SavedRun, name: &str) -> Result<V
     let seal = entry.files.get(name).ok_or_else(|| missing(&path))?;
     let found = path.metadata().map_err(|_| missing(&path))?;
     if !found.is_file() {
-        return Err(Error::damaged(&path, "it is not a file"));
+        return Err(Error::damaged(&path, "not a file"));
     }
     if found.len() != seal.bytes {
         return Err(Error::damaged(&path, format!("{} bytes instead of {}", found.len(), seal.bytes)));
     }
     let bytes = disk::read(&path)?;
     if seal_of(&bytes) != *seal {
-        return Err(Error::damaged(&path, "its checksum does not fit"));
+        return Err(Error::damaged(&path, "checksum mismatch"));
     }
     Ok(bytes)
 }
@@ -138,7 +138,7 @@ pub(crate) const REMOVING: &str = ".removing-";
 /// Removes folders that no process uses. Requires the store's lock, under which every folder in use has its writer's
 /// lock.
 pub(crate) fn sweep(root: &Path) -> Result<()> {
-    let listed = root.read_dir().map_err(|error| Error::io(root, "listing", error))?;
+    let listed = root.read_dir().map_err(|error| Error::io(root, "list", error))?;
     for folder in listed.filter_map(std::io::Result::ok) {
         let name = folder.file_name();
         let name = name.to_string_lossy();

@@ -70,7 +70,7 @@ impl RunStore {
     /// Returns the names of potential runs.
     fn names(&self) -> Result<Vec<OsString>> {
         let names = || self.root.read_dir()?.map(|entry| Ok(entry?.file_name())).collect::<std::io::Result<Vec<_>>>();
-        let mut names = names().map_err(|error| Error::io(&self.root, "listing", error))?;
+        let mut names = names().map_err(|error| Error::io(&self.root, "list", error))?;
         names.retain(|name| !is_reserved(&name.to_string_lossy()));
         Ok(names)
     }
@@ -79,7 +79,7 @@ impl RunStore {
     fn row(&self, name: &OsString, known: Option<&IndexRow>) -> Result<IndexRow> {
         let path = self.root.join(name);
         // Taken before the files are read, so that concurrent changes are noticed by the next listing.
-        let stamp = folder::stamp(&path).map_err(|_| folder::foreign(&path, "it is not a folder that can be read"))?;
+        let stamp = folder::stamp(&path).map_err(|_| folder::foreign(&path, "not a readable directory"))?;
         match known.filter(|row| row.stamp == stamp) {
             Some(row) => Ok(row.clone()),
             None => Ok(IndexRow { stamp, entry: SavedRun { kept: false, ..folder::read(&path)? } }),

@@ -87,15 +87,15 @@ impl RunStore {
     }
 
     fn unknown(&self, which: &str) -> Error {
-        let remedy = "list saved runs, and name one by its id or \"last\"";
+        let remedy = "list saved runs, and use an id or \"last\"";
         let what = format!("no run \"{which}\"");
         Error { is_unknown: true, ..Error::new(&self.root, ProblemCode::SavedRun, what, remedy) }
     }
 
     fn ambiguous(&self, which: &str, candidates: impl Iterator<Item = String>) -> Error {
         let candidates: Vec<String> = candidates.collect();
-        let what = format!("\"{which}\" may mean any of {}", candidates.join(", "));
-        Error::new(&self.root, ProblemCode::SavedRun, what, "give more of its id")
+        let what = format!("\"{which}\" is ambiguous: {}", candidates.join(", "));
+        Error::new(&self.root, ProblemCode::SavedRun, what, "use a longer part of the id")
     }
 }
 
@@ -190,7 +190,7 @@ fn next_line(from: &mut impl BufRead) -> std::io::Result<Option<String>> {
     let mut line = String::new();
     let read = from.by_ref().take(EVENT_BYTES_MAX + 1).read_line(&mut line)?;
     if read as u64 > EVENT_BYTES_MAX {
-        let text = format!("an event has more than {EVENT_BYTES_MAX} bytes");
+        let text = format!("event larger than {EVENT_BYTES_MAX} bytes");
         return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, text));
     }
     line.truncate(line.trim_end_matches(['\n', '\r']).len());
@@ -208,7 +208,7 @@ mod tests {
         let packed = zstd::encode_all(line.as_slice(), 3).unwrap();
         assert!(packed.len() < 1 << 16);
         let mut events = BufReader::new(zstd::Decoder::with_buffer(Cursor::new(packed)).unwrap());
-        assert!(next_line(&mut events).unwrap_err().to_string().contains("an event has more than"));
+        assert!(next_line(&mut events).unwrap_err().to_string().contains("event larger than"));
         let mut two = BufReader::new(b"one\r\n\ntwo".as_slice());
         let mut read = || next_line(&mut two).unwrap();
         assert_eq!(

@@ -27,7 +27,7 @@ impl StoreLock {
                 return Ok(lock);
             }
             if begun.elapsed() > timeout {
-                let remedy = "look for a stopped fathom process, and continue or end it";
+                let remedy = "find the suspended fathom process, and resume or stop it";
                 let what = format!("another process has held the store's lock for {} s", timeout.as_secs());
                 return Err(Error::new(path, ProblemCode::Store, what, remedy));
             }
@@ -42,15 +42,15 @@ impl StoreLock {
         let file = OpenOptions::new().create(true).truncate(false).write(true).custom_flags(flags).open(path);
         let file = file.map_err(|error| match error.raw_os_error() {
             Some(errno) if errno == Errno::LOOP.raw_os_error() => {
-                let what = "it is a link, and a lock is a file";
+                let what = "the lock file is a symbolic link";
                 Error::new(path, ProblemCode::SavedRun, what, "remove the link")
             }
-            _ => Error::io(path, "opening the lock", error),
+            _ => Error::io(path, "open the lock file", error),
         })?;
         match file.try_lock() {
             Ok(()) => Ok(Some(Self(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(Error::io(path, "locking", error)),
+            Err(TryLockError::Error(error)) => Err(Error::io(path, "lock", error)),
         }
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn parse_manifest(path: &Path, bytes: &[u8]) -> Result<SavedRun> {
     let run: SavedRun = unseal(path, bytes)?;
     let clean = |name: &String| !name.is_empty() && !name.contains('/') && !name.starts_with('.');
     if !run.files.keys().all(clean) {
-        return Err(Error::damaged(path, "it names files outside of its folder"));
+        return Err(Error::damaged(path, "it refers to files outside its directory"));
     }
     Ok(run)
 }
@@ -103,10 +103,10 @@ pub(crate) fn unseal<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T
         return Err(Error::too_new(path, format, FORMAT));
     }
     let body = bytes.len().checked_sub(SEAL_LENGTH).map(|end| bytes.split_at(end));
-    let (body, seal) = body.ok_or_else(|| Error::damaged(path, "it is cut off"))?;
+    let (body, seal) = body.ok_or_else(|| Error::damaged(path, "truncated"))?;
     let expected = [SEAL, format!("{:08x}\"}}\n", crc32c::crc32c(body)).as_bytes()].concat();
     if seal != expected {
-        return Err(Error::damaged(path, "its checksum does not fit"));
+        return Err(Error::damaged(path, "checksum mismatch"));
     }
     serde_json::from_slice(bytes).map_err(|error| Error::damaged(path, error.to_string()))
 }

@@ -47,9 +47,9 @@ pub fn read_ranks(folder: &Path) -> Result<(Run, Vec<Problem>)> {
     let mut problems = Vec::new();
     let mut runs = Vec::new();
     for path in rank_files(folder) {
-        let invalid = |why: String| Error::io(&path, "reading", std::io::Error::other(why));
+        let invalid = |why: String| Error::io(&path, "read", std::io::Error::other(why));
         let run = disk::read(&path).and_then(|bytes| {
-            let text = String::from_utf8(bytes).map_err(|_| invalid("it is not UTF-8".to_owned()))?;
+            let text = String::from_utf8(bytes).map_err(|_| invalid("not valid UTF-8".to_owned()))?;
             record::from_json(&text).map_err(|error| invalid(error.to_string()))
         });
         match run {
@@ -57,10 +57,10 @@ pub fn read_ranks(folder: &Path) -> Result<(Run, Vec<Problem>)> {
             Err(error) => problems.push(error.into()),
         }
     }
-    let merged = merge_ranks(runs).map_err(|why| Error::io(folder, "merging", std::io::Error::other(why)))?;
-    merged.map(|run| (run, problems)).ok_or_else(|| {
-        Error::io(folder, "reading", std::io::Error::other("it holds no readable record of a rank".to_owned()))
-    })
+    let merged = merge_ranks(runs).map_err(|why| Error::io(folder, "merge", std::io::Error::other(why)))?;
+    merged
+        .map(|run| (run, problems))
+        .ok_or_else(|| Error::io(folder, "read", std::io::Error::other("no readable rank results".to_owned())))
 }
 
 /// Merges the records of ranks; `None` if there are none.
@@ -74,7 +74,7 @@ pub fn merge_ranks(runs: impl IntoIterator<Item = (PathBuf, Run)>) -> std::resul
         let place = path.display();
         let id = |run: &Run| run.fleet.as_ref().map(|fleet| fleet.id.clone());
         let Some(own) = id(&run) else {
-            return Err(Problem::error(ProblemCode::Store, format!("{place} is not the record of a rank")));
+            return Err(Problem::error(ProblemCode::Store, format!("{place} is not a rank's result")));
         };
         match &mut merged {
             None => merged = Some(run),
@@ -83,7 +83,7 @@ pub fn merge_ranks(runs: impl IntoIterator<Item = (PathBuf, Run)>) -> std::resul
                 let first = id(all).unwrap_or_default();
                 return Err(Problem::error(
                     ProblemCode::Store,
-                    format!("{place} belongs to the run {own}, the others to {first}"),
+                    format!("{place} belongs to run {own}, the others to run {first}"),
                 ));
             }
         }
@@ -124,7 +124,7 @@ mod tests {
         write_rank(folder.path(), 0, &run("a", 0)).unwrap();
         write_rank(folder.path(), 1, &run("b", 1)).unwrap();
         let error = read_ranks(folder.path()).unwrap_err().to_string();
-        assert!(error.contains("belongs to the run b, the others to a"), "{error}");
+        assert!(error.contains("belongs to run b, the others to run a"), "{error}");
         assert!(read_ranks(Path::new("/nowhere")).is_err());
     }
 }

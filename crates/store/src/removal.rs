@@ -35,8 +35,8 @@ impl Retention {
             Some(value) if value.is_empty() => Ok(Some(default)),
             Some(value) if value == "unlimited" => Ok(None),
             Some(value) => parse(&value).map(Some).ok_or_else(|| {
-                let what = format!("{name}={value}: unreadable value; no saved run was removed");
-                Problem::error(ProblemCode::Store, what).help(format!("write {example} or unlimited"))
+                let what = format!("{name}={value}: invalid value; no saved run was removed");
+                Problem::error(ProblemCode::Store, what).help(format!("use {example} or unlimited"))
             }),
         };
         let max_age_ms = limit("FATHOM_KEEP_FOR", AGE_MS, age_ms, "a time such as 90d")?;
@@ -80,7 +80,7 @@ impl RunStore {
         let mark = folder.join(KEPT);
         match (keep, mark.exists()) {
             (true, false) => disk::write_durably(&mark, b"")?,
-            (false, true) => std::fs::remove_file(&mark).map_err(|error| Error::io(&mark, "removing", error))?,
+            (false, true) => std::fs::remove_file(&mark).map_err(|error| Error::io(&mark, "remove", error))?,
             _ => return Ok(()),
         }
         disk::sync_folder(&folder)
@@ -121,7 +121,7 @@ impl RunStore {
         let folder = self.root.join(&id);
         match id::is_id(&id) {
             true => folder::check_removable(&folder).map(|()| id),
-            false => Err(folder::foreign(&folder, "its name is not that of a run")),
+            false => Err(folder::foreign(&folder, "not the name of a run")),
         }
     }
 
@@ -137,7 +137,7 @@ impl RunStore {
         }
         let temporary = self.root.join(format!("{REMOVING}{id}"));
         disk::rename(folder, &temporary)?;
-        std::fs::remove_dir_all(&temporary).map_err(|error| Error::io(&temporary, "removing", error))
+        std::fs::remove_dir_all(&temporary).map_err(|error| Error::io(&temporary, "remove", error))
     }
 }
 

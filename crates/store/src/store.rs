@@ -61,11 +61,8 @@ impl RunStore {
         let run = match read_input(name, bytes, number) {
             Ok(Input::Run(run)) => run,
             Ok(Input::Iostat(counters)) => {
-                let remedy = "import the output of fio or of fathom";
-                return Err(refused(
-                    format!("the output of {} is not a run", counters.format.name()),
-                    remedy.to_owned(),
-                ));
+                let remedy = "import output of fio or fathom";
+                return Err(refused(format!("{} output is not a run", counters.format.name()), remedy.to_owned()));
             }
             Err(problem) => {
                 let place = problem.place.as_deref().map_or((1, 1), |place| (place.line, place.column));
@@ -97,7 +94,7 @@ impl RunStore {
     pub(crate) fn check_version(&self) -> Result<()> {
         let path = self.root.join(VERSION);
         if path.exists() {
-            let damaged = "runs are not affected: remove this file, and it will be written anew";
+            let damaged = "remove this file to have it rewritten: runs are not affected";
             let version: Result<StoreVersion> = unseal(&path, &disk::read(&path)?);
             version.map_err(|error| match error.problem.code {
                 ProblemCode::Damaged => error.with_help(damaged),

@@ -57,7 +57,7 @@ impl RunWriter {
     /// When it cannot be written.
     pub fn event(&mut self, line: &str) -> Result<()> {
         let path = self.temporary.join(EVENTS);
-        let failed = |error| Error::io(&path, "writing", error);
+        let failed = |error| Error::io(&path, "write", error);
         let mut events = match self.events.take() {
             Some(events) => events,
             None => crate::disk::create(&path).and_then(ChecksumWriter::encoder).map_err(failed)?,
@@ -83,12 +83,12 @@ impl RunWriter {
         let ours = [RUN, EVENTS, JOB, RESOLVED, ENVIRONMENT, MANIFEST, KEPT];
         let is_taken = ours.contains(&name) || self.saved.files.contains_key(name);
         if is_taken || name.is_empty() || name.starts_with('.') || name.contains('/') {
-            let what = format!("no file of a run can be added as \"{name}\"");
+            let what = format!("cannot add a file named \"{name}\" to a run");
             return Err(Error::new(
                 &self.temporary,
                 ProblemCode::SavedRun,
                 what,
-                "choose another name, without slashes or a leading dot",
+                "use another name, without slashes or a leading dot",
             ));
         }
         self.put(name, bytes)
@@ -124,7 +124,7 @@ impl RunWriter {
     fn finish_events(&mut self) -> Result<()> {
         let Some(events) = self.events.take() else { return Ok(()) };
         let finished = events.finish().and_then(ChecksumWriter::finish);
-        let seal = finished.map_err(|error| Error::io(&self.temporary.join(EVENTS), "writing", error))?;
+        let seal = finished.map_err(|error| Error::io(&self.temporary.join(EVENTS), "write", error))?;
         self.saved.files.insert(EVENTS.to_owned(), seal);
         Ok(())
     }
@@ -142,7 +142,7 @@ impl RunWriter {
         entry.id = id::unused(&self.store.root, entry.kind, &entry.name, entry.started_unix_ms, salt);
         disk::write_durably(&self.temporary.join(MANIFEST), &seal(&entry))?;
         let alive = self.temporary.join(WRITER_LOCK);
-        std::fs::remove_file(&alive).map_err(|error| Error::io(&alive, "removing", error))?;
+        std::fs::remove_file(&alive).map_err(|error| Error::io(&alive, "remove", error))?;
         disk::sync_folder(&self.temporary)?;
         disk::rename(&self.temporary, &self.store.root.join(&entry.id))?;
         Ok(entry.id)
@@ -164,7 +164,7 @@ fn create_temporary(root: &Path) -> Result<PathBuf> {
         match DirBuilder::new().mode(0o700).create(&temporary) {
             Ok(()) => return Ok(temporary),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(Error::io(&temporary, "making the folder", error)),
+            Err(error) => return Err(Error::io(&temporary, "create the directory", error)),
         }
     }
 }

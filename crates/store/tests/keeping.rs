@@ -91,7 +91,7 @@ fn runs_are_found_by_prefix_and_as_the_last() {
     assert_eq!(store.resolve("2026-11-21T20-53").unwrap(), first);
     let error = store.load("2026-11").unwrap_err();
     assert!(error.problem.what.contains(&format!("{first}, {later}")), "{error}");
-    assert!(error.to_string().ends_with("; give more of its id"), "{error}");
+    assert!(error.to_string().ends_with("; use a longer part of the id"), "{error}");
     for none in ["2027", "", "..", "../x", "/", "lock", "store.json", ".", "index.json"] {
         let error = store.load(none).unwrap_err();
         assert!((error.problem.code == ProblemCode::SavedRun), "{none}: {error}");
@@ -124,7 +124,7 @@ fn repeats_are_found_by_their_series() {
         |which: &str| store.series(which).map(|found| found.into_iter().map(|entry| entry.id).collect::<Vec<_>>());
     assert_eq!(found(&names[0]).unwrap(), [&*ids[2], &*ids[0]], "ordered by number");
     assert_eq!(found(&names[1][..names[1].len() - 4]).unwrap(), [&*ids[3], &*ids[1]]);
-    assert!(found("2026-11-21T20-53-04-series-").unwrap_err().problem.what.contains("may mean any of"));
+    assert!(found("2026-11-21T20-53-04-series-").unwrap_err().problem.what.contains("is ambiguous"));
     assert_eq!((found("2026").unwrap(), found("x-series-y").unwrap()), (Vec::new(), Vec::new()));
 }
 
@@ -188,7 +188,7 @@ fn a_lock_that_is_a_link_is_not_followed() {
     let elsewhere = home.path().join("elsewhere");
     std::os::unix::fs::symlink(&elsewhere, home.path().join("lock")).unwrap();
     let error = add(&store, RunKind::Run, "a", &sample(0)).unwrap_err().to_string();
-    assert!(error.contains("it is a link") && error.contains("remove the link"), "{error}");
+    assert!(error.contains("is a symbolic link") && error.contains("remove the link"), "{error}");
     assert!(!elsewhere.exists());
 }
 
@@ -319,20 +319,22 @@ fn later_versions_are_reported_and_never_changed() {
         let listing = store.list(&Filter::default()).unwrap();
         assert_eq!(listing.entries.iter().map(|entry| &entry.id).collect::<Vec<_>>(), [&id], "{pass}");
         let [(name, error)] = &listing.skipped[..] else { panic!("{pass}: {listing:?}") };
-        assert!(*name == later && error.problem.what.starts_with("of version 2"), "{pass}: {error}");
+        assert!(*name == later && error.problem.what.starts_with("version 2 is not supported"), "{pass}: {error}");
     }
-    assert!(store.load(&later).unwrap_err().problem.what.starts_with("of version 2"));
+    assert!(store.load(&later).unwrap_err().problem.what.starts_with("version 2 is not supported"));
     // A later layout may be sealed differently.
     std::fs::write(home.path().join(&later).join("manifest.json"), r#"{"format":2,"seal":"x"}"#).unwrap();
     let skipped = store.list(&Filter::default()).unwrap().skipped;
-    assert!(skipped[0].1.problem.what.starts_with("of version 2"), "{skipped:?}");
+    assert!(skipped[0].1.problem.what.starts_with("version 2 is not supported"), "{skipped:?}");
 
     let version = home.path().join("store.json");
     std::fs::write(&version, r#"{"format":2}"#).unwrap();
     let before = std::fs::read(home.path().join("index.json")).unwrap();
     let store = RunStore::open(home.path()).unwrap();
-    assert!(add(&store, RunKind::Run, "c", &sample(2)).unwrap_err().problem.what.starts_with("of version 2"));
-    assert!(store.remove(&[&id]).unwrap_err()[0].problem.what.starts_with("of version 2"));
+    assert!(
+        add(&store, RunKind::Run, "c", &sample(2)).unwrap_err().problem.what.starts_with("version 2 is not supported")
+    );
+    assert!(store.remove(&[&id]).unwrap_err()[0].problem.what.starts_with("version 2 is not supported"));
     assert!(store.keep(&id, true).is_err() && store.retain(Retention::default(), 0).is_err());
     std::fs::remove_dir_all(home.path().join(&later)).unwrap();
     assert_eq!(ids(&store, &Filter::default()), [&*id]);

@@ -64,7 +64,7 @@ fn a_read_only_store_can_be_read() {
     if mount.is_some() {
         assert!(store.remove(&[&id]).is_err());
         let error = RunStore::open(home.path().join("new")).unwrap_err();
-        assert!(error.to_string().contains("making the folder"), "{error}");
+        assert!(error.to_string().contains("create the directory"), "{error}");
     }
     fs::set_permissions(home.path(), fs::Permissions::from_mode(0o700)).ok();
 }
@@ -85,7 +85,7 @@ fn a_full_disk_refuses_a_run_and_loses_no_other() {
         }
     };
     assert_eq!(kind_of(&error), Some(ErrorKind::StorageFull), "{error}");
-    assert!(error.problem.help.as_deref().unwrap_or_default().contains("make room"), "{error}");
+    assert!(error.problem.help.as_deref().unwrap_or_default().contains("free space"), "{error}");
     assert!(!ids.is_empty());
     for _ in 0..2 {
         let listing = RunStore::open(home.path()).unwrap().list(&Filter::default()).unwrap();

@@ -182,7 +182,7 @@ impl Trials<'_, '_> {
         let outcome = self.run(&volume, speed, until_missed);
         let mut failures = outcome.as_ref().map_or_else(Vec::new, |outcome| outcome.shortfalls(search.bounds));
         if failures.is_empty() && (!meets || outcome.is_none()) {
-            failures.push(UnmetNeed::absolute(Requirement::Unknown, "the trace cannot be replayed on it".to_owned()));
+            failures.push(UnmetNeed::absolute(Requirement::Unknown, "cannot replay the trace on it".to_owned()));
         }
         candidate.failures.extend(failures);
         candidate.survived = Some(meets && outcome.is_some());

@@ -18,14 +18,14 @@ pub(super) fn jitter(attachments: &[Attachment], stage: &ServiceStage, p99: Opti
     let longer = without.since(waited).secs_f64();
     let matters = p99.is_some_and(|p99| longer > MATTERS * p99.secs_f64());
     let waited = match waited {
-        Nanos::ZERO => "99 % did not wait there".to_owned(),
-        p99 => format!("99 % waited up to {p99} there"),
+        Nanos::ZERO => "p99 wait 0".to_owned(),
+        p99 => format!("p99 wait {p99}"),
     };
     let Burst::Jitter(jitter) = &limit(attachments, stage)?.burst else { return None };
     let jitter = cited_jitter(jitter);
     matters.then(|| {
         format!(
-            "{}: burst tolerance {jitter}: {waited}, up to {without} without it; `jitter=TIME` of the volume sets it",
+            "{}: burst tolerance {jitter}: {waited}, {without} without it; set it with the volume's `jitter=TIME`",
             stage.name
         )
     })
@@ -85,10 +85,13 @@ fn merged(limit: &Limit, stage: &ServiceStage) -> Option<String> {
     let (unit, least) = limit.merges()?;
     let merging = limit.merging.as_ref()?;
     let counts = stage.merging.unwrap_or_default();
-    let cases = [(counts.merged, "with them, up to", unit), (counts.unmerged, "each, being below", least)];
+    let cases = [
+        (counts.merged, "merged with a neighbour (up to", unit),
+        (counts.unmerged, "sequential but not merged (below", least),
+    ];
     let part = |(count, how, bytes): (u64, &str, u32)| {
         let (count, all, bytes) = (grouped(count), grouped(stage.requests), units::Bytes::new(u64::from(bytes)));
-        format!("{count} of {all} operations continued others and counted {how} {bytes}")
+        format!("{count} of {all} operations were {how} {bytes})")
     };
     let parts: Vec<String> = cases.into_iter().filter(|(count, ..)| *count > 0).map(part).collect();
     (!parts.is_empty()).then(|| format!("{} ({})", parts.join("; "), cited_merging(merging)))

@@ -24,20 +24,20 @@ pub(super) fn check(plan: &Plan, workers: &[WorkerPlan], volumes: &Volumes) -> V
 /// Reports jobs that spend cycles of a processor, which models do not have.
 fn spins(job: &Job) -> Option<Problem> {
     (job.pace.thinkcycles > 0).then(|| {
-        let message = format!("job `{}`: a model has no processor whose cycles could be spent", job.name);
+        let message = format!("job `{}`: models do not simulate CPU cycles", job.name);
         Problem::error(ProblemCode::NotSupported, message)
             .at(job.origin.of("thinkcycles").cloned())
-            .help("give the time instead, such as `thinktime=10us`")
+            .help("use a time instead, such as `thinktime=10us`")
     })
 }
 
 /// Reports jobs that lock files between workers: those of models have none in common.
 fn locks(job: &Job) -> Option<Problem> {
     (job.files.locking != FileLocking::None).then(|| {
-        let message = format!("job `{}`: modelled workers share volumes, not files that they could lock", job.name);
+        let message = format!("job `{}`: models do not support file locks", job.name);
         Problem::error(ProblemCode::NotSupported, message)
             .at(job.origin.of("lockfile").cloned())
-            .help("leave `lockfile` out, or run the job on files")
+            .help("omit `lockfile`, or run the job on files")
     })
 }
 
@@ -58,10 +58,10 @@ fn endless_loop(job: &Job, spec: &Spec) -> Option<Problem> {
         predict(spec, &Load::of(kind, bytes, 1.0)).is_some_and(|it| it.caps.is_empty() && it.alone == Nanos::ZERO)
     };
     let (.., name, _) = kinds.into_iter().find(|(done, kind, _, sizes)| *done && takes_no_time(*kind, sizes.min()))?;
-    let message = format!("job `{}`: {name} on {} take no time, and nothing limits them", job.name, spec.name);
+    let message = format!("job `{}`: {name} on {} have no latency and no limit", job.name, spec.name);
     let diagnostic = Problem::error(ProblemCode::Volume, message)
         .at(job.origin.of("volume").cloned())
-        .help("give the volume a `latency=`, `iops=` or `throughput=`, or the job a `rate_iops=`");
+        .help("set `latency=`, `iops=` or `throughput=` on the volume, or `rate_iops=` on the job");
     Some(diagnostic)
 }
 
@@ -72,12 +72,12 @@ fn too_deep(plan: &Plan, workers: &[WorkerPlan]) -> Option<Problem> {
     let stage = workers.chunk_by(|a, b| a.stage == b.stage).find(|stage| in_flight(stage) > IN_FLIGHT_MAX)?;
     let deepest = stage.iter().map(|worker| &plan.jobs[worker.job]).max_by_key(|job| job.depth())?;
     let found = in_flight(stage);
-    let message = format!("{found} operations in flight are more than a simulation holds, which is {IN_FLIGHT_MAX}");
+    let message = format!("{found} operations in flight exceed the simulation limit of {IN_FLIGHT_MAX}");
     let diagnostic = Problem::error(ProblemCode::TooManyInFlight, message)
         .at(deepest.origin.of("iodepth").cloned())
         .help(match plan.hosts {
-            None => "take a smaller `iodepth` or `numjobs`, or let jobs wait for one another (`stonewall`)",
-            Some(_) => "simulate fewer hosts, or take a smaller `iodepth` or `numjobs`",
+            None => "use a smaller `iodepth` or `numjobs`, or run jobs one after another (`stonewall`)",
+            Some(_) => "simulate fewer hosts, or use a smaller `iodepth` or `numjobs`",
         });
     Some(diagnostic)
 }

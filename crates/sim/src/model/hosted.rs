@@ -214,7 +214,7 @@ fn exceeded_together(
     let exceeded = limits::check(&all, &environment.capacity());
     let described = exceeded.into_iter().map(|excess| {
         let remedy = excess.help.clone().unwrap_or_default();
-        let note = format!("numjobs is that of all {} simulated hosts", hosts.count);
+        let note = format!("numjobs is the total of all {} simulated hosts", hosts.count);
         excess.note(note).help(format!("simulate fewer hosts, or {remedy}"))
     });
     Ok(described.collect())

@@ -84,7 +84,7 @@ impl Placement {
                     problem
                         .of(format_args!("job `{}`", job.name))
                         .at(job.origin.of("size").cloned())
-                        .help("give the volume a larger `size=`, or the job a smaller one"),
+                        .help("use a larger `size=` for the volume, or a smaller one for the job"),
                 );
             }
             if problems.len() > limits::PROBLEMS_MAX {
@@ -145,7 +145,7 @@ impl Placement {
                 let (here, there) = (&self.origins[route], &self.origins[other]);
                 let job = &plan.jobs[here.job];
                 let message = format!(
-                    "job `{}`: {} is {} on {} and {} on {}, but it is one volume",
+                    "job `{}`: {} is one volume, but {} on {} and {} on {}",
                     job.name,
                     attachment.volume,
                     there.words,
@@ -155,7 +155,7 @@ impl Placement {
                 );
                 let place = job.origin.of("volume").or(job.origin.title.as_ref()).cloned();
                 let remedy =
-                    "give each host a path of its own, as in filename=/dev/data${RANK}, or all the same volume";
+                    "use a separate path per host, such as filename=/dev/data${RANK}, or the same volume on all";
                 problems.push(Problem::error(ProblemCode::Volume, message).at(place).help(remedy));
             }
         }
@@ -183,7 +183,7 @@ impl Placement {
         let base = *allocated;
         if needed > size.saturating_sub(base) {
             let (needed, free) = (Bytes::new(needed), Bytes::new(size.saturating_sub(base)));
-            let what = format!("{path} takes {needed}, and {} has {free} left of {}", spec.name, spec.size);
+            let what = format!("{path} needs {needed}, but {} has {free} left of {}", spec.name, spec.size);
             return Err(Problem::error(ProblemCode::VolumeFull, what));
         }
         *allocated = (base + needed).next_multiple_of(FILE_ALIGN);
@@ -246,10 +246,10 @@ fn conflicting_volumes(plan: &Plan, path: &str, other: &RouteOrigin, job: usize)
     let (job, known) = (&plan.jobs[job], &plan.jobs[other.job]);
     let here = job.engine.volume.as_deref().unwrap_or_default();
     let message = format!(
-        "job `{}`: {path} is {here} here and {} for job `{}` on the same machine",
+        "job `{}`: {path} is {here} here, but {} for job `{}` on the same machine",
         job.name, other.words, known.name
     );
     Problem::error(ProblemCode::Volume, message)
         .at(job.origin.of("volume").or(job.origin.title.as_ref()).cloned())
-        .help("give the jobs different files, volumes of the same words, or different machines (host=)")
+        .help("use different files, the same volume specification, or different machines (host=)")
 }

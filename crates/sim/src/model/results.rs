@@ -115,7 +115,7 @@ fn together(caches: Vec<PageCacheCounts>) -> Vec<PageCacheCounts> {
         all.written_bytes += one.written_bytes;
         all.written_back_bytes += one.written_back_bytes;
         all.unwritten_bytes += one.unwritten_bytes;
-        all.host = format!("{count} machines together");
+        all.host = format!("total of {count} machines");
         all
     });
     whole.into_iter().collect()

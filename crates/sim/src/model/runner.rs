@@ -474,8 +474,8 @@ impl Execution<'_> {
         };
         if job.stats.log_clock != 0 {
             let clock = job.stats.log_clock;
-            let what = format!("log_alternate_epoch_clock_id={clock}: runs on models have Unix time only");
-            return Err(Problem::error(ProblemCode::Unfit, what).help("leave it out, or write 0"));
+            let what = format!("log_alternate_epoch_clock_id={clock}: model runs support Unix time only");
+            return Err(Problem::error(ProblemCode::Unfit, what).help("omit it, or use 0"));
         }
         let unix_ns = host.now().0.saturating_mul(1_000_000);
         Ok(Some(unix_ns.wrapping_sub(now.get())))

@@ -113,7 +113,7 @@ impl Environment for Volumes {
     fn zones(&self, job: &Job, _: &str) -> Result<Option<units::ZoneReport>, Problem> {
         Err(job
             .unfit("zonemode", "modelled volumes have no zones")
-            .help("leave zonemode=zbd out, or run the job on a device"))
+            .help("omit zonemode=zbd, or run the job on a device"))
     }
 
     fn check(&self, job: &Job) -> Result<(), Problem> {
@@ -122,29 +122,26 @@ impl Environment for Volumes {
         let name = engine.name();
         if engine.is_of_network() {
             return refuse(
-                format!("the engine {name} measures a connection, and a model is of a volume"),
-                "run the job without a model, or choose an engine of storage, such as io_uring",
+                format!("engine {name} measures a connection, but models simulate volumes"),
+                "run the job without a model, or use a storage engine such as io_uring",
             );
         }
         if engine.is_of_objects() {
             return refuse(
-                "the engine http uses an object store, and a model is of a volume".to_owned(),
-                "run the job without a model, or choose an engine of storage, such as io_uring",
+                "engine http uses an object store, but models simulate volumes".to_owned(),
+                "run the job without a model, or use a storage engine such as io_uring",
             );
         }
         if engine.moves_nothing() {
-            let what = if engine == EngineKind::Cpuio { "loads a processor" } else { "runs a program" };
-            return refuse(
-                format!("the engine {name} {what}, and a model is of a volume"),
-                "run the job without a model",
-            );
+            let what = if engine == EngineKind::Cpuio { "loads a CPU" } else { "runs a program" };
+            return refuse(format!("engine {name} {what}, but models simulate volumes"), "run the job without a model");
         }
         if !engine.traits().metadata {
             return Ok(());
         }
         refuse(
-            format!("the engine {name} measures a filesystem, and a model is of a volume without one"),
-            "run the job on a directory of this host, or choose an engine that transfers data, such as psync",
+            format!("engine {name} measures a filesystem, but models simulate volumes without one"),
+            "run the job on a directory of this host, or use an engine that transfers data, such as psync",
         )
     }
 
@@ -166,9 +163,9 @@ fn use_whole_volume(job: &mut Job) {
 }
 
 fn no_volume(job: &Job) -> Problem {
-    Problem::error(ProblemCode::Volume, format!("job `{}` names no volume", job.name))
+    Problem::error(ProblemCode::Volume, format!("job `{}` has no volume", job.name))
         .at(job.origin.title.clone())
-        .help("write `--on VOLUME`, or `volume=VOLUME` in the job; `fathom catalog` lists them")
+        .help("use `--on VOLUME`, or `volume=VOLUME` in the job; `fathom catalog` lists volumes")
 }
 
 /// Moves a problem of a volume's name to its place in the job file or on the command line.
