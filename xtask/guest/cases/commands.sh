@@ -215,7 +215,7 @@ test_writes_are_other_commands() {
     zeroed 0 256 || fail "blocks have data"
     ! zeroed 256 1 || fail "more blocks are zero"
     # QEMU has no Write Uncorrectable.
-    expect 3 "no such command" $commands --rw=write --write_mode=uncor --filename="$character" --allow-destroy="$block"
+    expect 3 "does not support this command" $commands --rw=write --write_mode=uncor --filename="$character" --allow-destroy="$block"
     expect "0 4" write $commands --rw=randwrite --iodepth=4 --write_mode=write/50:zeroes/30:verify/20 --filename="$character" --allow-destroy="$block"
 }
 

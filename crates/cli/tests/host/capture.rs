@@ -161,7 +161,7 @@ fn a_killed_capture_leaves(setup: &Setup, scratch: &Scratch, source: &str) {
     assert_eq!(instance.exists(), source == "tracefs", "the kernel keeps the instance of a killed process");
     let next = ["capture", &setup.device, "--summary-only", "--for", "100ms", "--source", source];
     let outcome = run(&mut fathom(next)).expect_code(0);
-    assert!(outcome.stdout.contains("ended after the requested time"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("ended after the requested duration"), "{}", outcome.stdout);
     assert!(!instance.exists());
 }
 
@@ -176,12 +176,12 @@ fn where_programs_cannot_be_loaded_events_are_captured() {
         run(Command::new("unshare").args(["--mount", "sh", "-c", &script]))
     };
     let outcome = capture("").expect_code(0);
-    assert!(flat(&outcome.stdout).contains("captured by events of tracefs: BPF: read the types of the kernel: "));
+    assert!(flat(&outcome.stdout).contains("captured with tracefs events: BPF: read the kernel's BTF types: "));
     let outcome = capture("--format json").expect_code(0);
     let result: Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(result["source"], "tracefs", "{result:#}");
     let refused = capture("--source bpf").expect_code(3);
-    assert!(flat(&refused.stderr).contains("help: capture by --source tracefs"), "{}", refused.stderr);
+    assert!(flat(&refused.stderr).contains("help: capture with --source tracefs"), "{}", refused.stderr);
 }
 
 #[test]
@@ -210,7 +210,11 @@ fn fill_disk(setup: &Setup) -> Result<(), String> {
     let outcome = capture.end().expect_code(3);
     let said = flat(&outcome.stderr);
     assert!(said.contains("No space left on device"), "{said}");
-    if said.contains("; the part before is in ") && said.contains("small/a.trace.before") { Ok(()) } else { Err(said) }
+    if said.contains("; the previous part is in ") && said.contains("small/a.trace.before") {
+        Ok(())
+    } else {
+        Err(said)
+    }
 }
 
 #[test]
@@ -244,10 +248,10 @@ fn errors_name_the_remedy_and_touch_nothing() {
     let scratch = Scratch::new();
     let other = scratch.write("notes.txt", "not a trace");
     for (words, code, message) in [
-        (vec!["capture", "/dev/no-such-device", "--summary-only"], 2, "there is no such block device"),
-        (vec!["capture", "/proc", "--summary-only"], 2, "no block device is below it"),
-        (vec!["capture", &setup.device, "-o", &other], 2, "it exists and is not a trace of Fathom"),
-        (vec!["capture", &setup.device, "--summary-only", "--pid", "4194305"], 2, "there is no such process"),
+        (vec!["capture", "/dev/no-such-device", "--summary-only"], 2, "no such block device"),
+        (vec!["capture", "/proc", "--summary-only"], 2, "not on a block device"),
+        (vec!["capture", &setup.device, "-o", &other], 2, "it exists and is not a Fathom trace"),
+        (vec!["capture", &setup.device, "--summary-only", "--pid", "4194305"], 2, "no such process"),
         (vec!["capture", &setup.device], 2, "--output <FILE>"),
         (vec!["capture", &setup.device, "-o", "x", "--max-size", "7 parsec"], 2, "64MiB or 2GiB"),
     ] {
@@ -290,7 +294,7 @@ fn sample_counters(setup: &Setup) -> Result<(), String> {
     let printed: Value = serde_json::from_str(&iostat.end().expect_code(0).stdout).unwrap();
     load.end().expect_code(0);
     let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
-    assert_eq!((&report["ended"], &report["confidence"]), (&"after the requested time".into(), &"low".into()));
+    assert_eq!((&report["ended"], &report["confidence"]), (&"after the requested duration".into(), &"low".into()));
     let taken = |key: &str| report[key].as_u64().unwrap();
     if taken("intervals") + taken("missed_samples") != 40 {
         return Err(format!("not 40 intervals: {report:#}"));
@@ -311,7 +315,7 @@ fn sample_counters(setup: &Setup) -> Result<(), String> {
     let input = &explained["inputs"][0];
     assert_eq!(input["kind"], "diskstats");
     let note = input["subjects"][0]["notes"][0].as_str().unwrap();
-    assert!(note.starts_with("low confidence: counters of the kernel have means over intervals of "), "{note}");
+    assert!(note.starts_with("low confidence: kernel counters have means over intervals of "), "{note}");
     if !note.contains(" over intervals of 1") {
         return Err(note.to_owned());
     }
@@ -348,7 +352,7 @@ fn a_signal_or_a_lost_device_ends_sampling_with_its_results() {
     let sampling = start();
     setup.detach();
     let outcome = sampling.end().expect_code(3);
-    assert!(flat(&outcome.stdout).contains("ended because the device vanished"), "{}", outcome.stdout);
+    assert!(flat(&outcome.stdout).contains("ended because the device disappeared"), "{}", outcome.stdout);
     assert!(outcome.stderr.contains("/stat: the device was detached") && outcome.stderr.contains("help: "));
     let name = setup.device.trim_start_matches("/dev/");
     let outcome = run(&mut fathom(["capture", "--sample", name])).expect_code(2);

@@ -587,7 +587,7 @@ fn a_file_cut_short_under_other_engines_is_an_error_with_its_place() {
         running.wait_for_operations(scratch.path("events"));
         std::fs::File::options().write(true).open(scratch.path("data")).unwrap().set_len(4096).unwrap();
         let outcome = running.end().expect_code(3);
-        assert!(outcome.stderr.contains("of data failed: it lies at or beyond the end"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("of data failed: the offset is at or beyond the end"), "{}", outcome.stderr);
         assert!(Json::read(&outcome.stdout).whole("jobs/0/result/read/ios") > 0);
     }
 }

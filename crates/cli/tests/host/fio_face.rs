@@ -364,7 +364,7 @@ fn trims_of_regular_files_succeeded_although_fio_refuses_them() {
         let scratch = Scratch::new();
         let outcome = run(&mut self::ours(&scratch, &line));
         assert!(outcome.stderr.contains("Inappropriate ioctl"), "{}", outcome.stderr);
-        assert!(outcome.stderr.contains("name a block device"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("use a block device"), "{}", outcome.stderr);
         let allocated = std::fs::metadata(scratch.path("t")).expect("it was laid out").blocks() * 512;
         assert_eq!(allocated, 64 << 10, "a hole was punched: {line}");
     }

@@ -18,7 +18,7 @@ fn readonly_created_and_extended_files() {
     let line = "--readonly --name=a --rw=read --size=1m --output-format=json --filename=";
     for name in ["short", "missing"] {
         let outcome = run(&mut command(&scratch, "fio", &format!("{line}{name}"))).expect_code(1);
-        assert!(outcome.stderr.contains("--readonly forbids it"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("which --readonly forbids"), "{}", outcome.stderr);
     }
     assert_eq!(scratch.names(), ["short"]);
     assert_eq!(scratch.read("short"), "x");
@@ -43,7 +43,7 @@ fn run_created_a_file_for_a_mistyped_device() {
     let scratch = Scratch::new();
     let line = "--name=a --rw=write --size=1m --filename=/dev/no-such-device";
     let outcome = run(&mut command(&scratch, "run", line)).expect_code(2);
-    assert!(outcome.stderr.contains("there is no device /dev/no-such-device"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("no such device: /dev/no-such-device"), "{}", outcome.stderr);
     assert!(!std::path::Path::new("/dev/no-such-device").exists());
 }
 
@@ -67,7 +67,7 @@ fn allow_file_create_let_files_be_extended() {
             scratch.write("short", [7; 4096]);
             let line = format!("--name=a --filename=short --size=1m --allow_file_create=0 {rest}");
             let outcome = run(&mut command(&scratch, face, &line)).expect_code(code);
-            assert!(outcome.stderr.contains("forbids to extend it"), "{}", outcome.stderr);
+            assert!(outcome.stderr.contains("forbids extending it"), "{}", outcome.stderr);
             assert_eq!(std::fs::read(scratch.path("short")).expect("it is left"), [7; 4096]);
         }
     }
@@ -121,12 +121,12 @@ fn a_file_that_does_not_fit_passed_the_checks() {
     let dry = run(&mut command(&scratch, "run", &format!("{line} --dry-run"))).expect_code(2);
     let outcome = run(&mut command(&scratch, "run", line)).expect_code(2);
     for text in [dry.stdout, outcome.stderr] {
-        for part in ["100 TiB are to be written", "are free there", "use a smaller size", "nothing was touched"] {
+        for part in ["100 TiB needed", " free, ", "use a smaller size", "nothing was touched"] {
             assert!(text.contains(part), "`{part}` is missing from {text}");
         }
     }
     let outcome = run(&mut command(&scratch, "fio", line)).expect_code(1);
-    assert!(outcome.stderr.contains("are free there"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains(" free, "), "{}", outcome.stderr);
     assert!(scratch.names().is_empty());
 }
 
@@ -191,7 +191,7 @@ fn inputs_that_are_pipes_without_a_writer_are_refused() {
         "pipe".to_owned(),
     ] {
         let outcome = run(&mut command(&scratch, "fio", &line)).expect_code(1);
-        let reasons = ["it is a pipe that no program writes to", "pipe is not a file"];
+        let reasons = ["no program writes to this pipe", "pipe is not a file"];
         assert!(reasons.iter().any(|reason| outcome.stderr.contains(reason)), "{line}: {}", outcome.stderr);
     }
 }
@@ -216,7 +216,7 @@ fn the_file_size_limit_killed_the_run() {
             let line = format!("--name=a --filename=big --size=2m --ioengine=psync {rest}");
             limited.env("FATHOM_NO_RECORD", "1");
             let outcome = run(limited.args(words(&line)).current_dir(&scratch)).expect_code(code);
-            assert!(outcome.stderr.contains("raise the limit of file sizes (ulimit -f)"), "{}", outcome.stderr);
+            assert!(outcome.stderr.contains("raise the file size limit (ulimit -f)"), "{}", outcome.stderr);
         }
     }
 }
@@ -228,8 +228,8 @@ fn errors_named_no_remedy() {
     std::os::unix::fs::symlink("nowhere/x", scratch.path("link")).expect("the scratch directory can be written to");
     let job = "--name=a --rw=read --size=4k --ioengine=psync";
     for (line, remedy) in [
-        (format!("{job} --filename=link"), "what the link points to"),
-        (format!("{job} --filename=data/x"), "a part of it is a file"),
+        (format!("{job} --filename=link"), "the target of the link"),
+        (format!("{job} --filename=data/x"), "one of its components is a file"),
         (format!("{job} --filename=data --write_lat_log=missing/x"), "create its directory"),
         ("--name=a --rw=read --ioengine=psync --filename=/dev/zero".to_owned(), "as in size=1g"),
         ("missing.fio".to_owned(), "correct the path"),

@@ -236,20 +236,20 @@ const READ: &str = "--rw=randread --size=1m";
 
 #[test]
 fn invalid_handshakes_fail_with_address_and_remedy() {
-    let broken = ["the server breaks the protocol", "use a newer or another server"];
+    let broken = ["the server violates the protocol", "use a newer or different server"];
     let cases = [
-        (Fault::Endless(GO, INFO), &["the replies to one option do not end", broken[1]][..]),
+        (Fault::Endless(GO, INFO), &["too many replies to one option", broken[1]][..]),
         (Fault::Endless(LIST, SERVER), &["has no such export"]),
         (Fault::Endless(STRUCTURED, b"\xff"), &broken),
-        (Fault::Length(u32::MAX), &["a reply to an option is longer than the longest strings", broken[1]]),
+        (Fault::Length(u32::MAX), &["an option reply is too long", broken[1]]),
         (Fault::Length(4096), &broken),
-        (Fault::Size(u64::MAX), &["its size is beyond 2^63 - 1 bytes", broken[1]]),
-        (Fault::Size(1 << 63), &["its size is beyond 2^63 - 1 bytes"]),
+        (Fault::Size(u64::MAX), &["the export is larger than 2^63 - 1 bytes", broken[1]]),
+        (Fault::Size(1 << 63), &["the export is larger than 2^63 - 1 bytes"]),
         (Fault::Size(0), &["is empty"]),
-        (Fault::Blocks([0, 0, 0]), &["its block sizes contradict each other"]),
-        (Fault::Blocks([u32::MAX; 3]), &["its block sizes contradict each other"]),
-        (Fault::Blocks([4096, 512, 512]), &["its block sizes contradict each other"]),
-        (Fault::Blocks([1 << 16, 1 << 16, 1 << 16]), &["takes multiples of 65536 bytes"]),
+        (Fault::Blocks([0, 0, 0]), &["its block sizes are inconsistent"]),
+        (Fault::Blocks([u32::MAX; 3]), &["its block sizes are inconsistent"]),
+        (Fault::Blocks([4096, 512, 512]), &["its block sizes are inconsistent"]),
+        (Fault::Blocks([1 << 16, 1 << 16, 1 << 16]), &["accepts multiples of 65536 bytes"]),
     ];
     for (fault, parts) in cases {
         let line = if fault == Fault::Size(0) { "--rw=randread" } else { READ };
@@ -266,17 +266,17 @@ fn a_connection_may_be_closed_in_every_part() {
             Fault::Closes(bytes),
             READ,
             2,
-            &["the server closed the connection during the handshake", "see the server's log"],
+            &["the server closed the connection during the handshake", "see the server log"],
         );
     }
-    fails(Fault::Closes(handshake + 100), READ, 3, &["check that the server still runs"]);
+    fails(Fault::Closes(handshake + 100), READ, 3, &["check that the server is running"]);
 }
 
 #[test]
 fn silent_and_slow_handshakes_end_after_ten_seconds() {
     std::thread::scope(|scope| {
         for fault in [Fault::Silent, Fault::Slow] {
-            scope.spawn(move || fails(fault, READ, 2, &["does not complete the handshake"]));
+            scope.spawn(move || fails(fault, READ, 2, &["did not complete the handshake"]));
         }
     });
 }
@@ -308,7 +308,7 @@ fn an_export_that_cannot_be_read_is_not_written() {
         for fault in [Fault::Mute, Fault::Drips] {
             scope.spawn(move || {
                 timed("hostile_servers::an_export_that_cannot_be_read_is_not_written", || {
-                    let parts = ["cannot read", "see the server's log"];
+                    let parts = ["cannot read", "see the server log"];
                     within(fails(fault, "--rw=randwrite --size=1m", 2, &parts).took, READ_MAX)
                 });
             });

@@ -177,11 +177,11 @@ fn nothing_is_touched_before_every_check_has_passed() {
         assert_eq!(outcome.stdout, "", "{line}");
     };
     let file = "--filename=a.bin --size=1m";
-    refused(&format!("{file} --rate_iops=100"), "sets the pace");
-    refused(&format!("{file} --name=a --name=b"), "takes one job");
+    refused(&format!("{file} --rate_iops=100"), "limits the rate");
+    refused(&format!("{file} --name=a --name=b"), "needs exactly one job");
     refused(&format!("{file} --time-limit 5x"), "--time-limit 60s");
     refused(&format!("{file} --precision 0"), "--precision 5%");
-    refused(&format!("{file} --vary iodepth=1,2"), "varies it by itself");
+    refused(&format!("{file} --vary iodepth=1,2"), "already varies it");
     refused(&format!("{file} -o a.prom"), ".json");
     refused("--filename=a.bin --size=1p --rw=randwrite", "too few");
     refused("--filename=missing.bin", "missing.bin");

@@ -124,7 +124,7 @@ fn directories_are_created_looked_up_and_deleted() {
     assert_eq!(directories(), 20, "it creates what is missing");
     fs::write(scratch.path("j.0.3/precious"), "data").expect("it can be written");
     let refusal = job("dirdelete", 2);
-    assert!(refusal.contains("j.0.3 can be neither created nor deleted: it is a directory that is not empty"));
+    assert!(refusal.contains("cannot create or delete j.0.3: it is a directory that is not empty"));
     assert_eq!(directories(), 20, "nothing was deleted");
 }
 
@@ -141,7 +141,7 @@ fn the_gate_guards_what_would_be_deleted() {
     };
     assert!(refused("letter").contains("it holds 12 B (text) that Fathom did not write"), "{}", refused("letter"));
     assert!(refused("link").contains("it is a symbolic link"), "{}", refused("link"));
-    assert!(refused("/dev/null").contains("it is no regular file"), "{}", refused("/dev/null"));
+    assert!(refused("/dev/null").contains("it is not a regular file"), "{}", refused("/dev/null"));
     assert!(refused("folder").contains("neither a file nor a device"), "{}", refused("folder"));
     assert_eq!(scratch.names(), ["folder", "letter", "link"]);
     let mut command = fathom(["run", "--name=j", "--ioengine=filedelete", "--size=12", "--bs=12"]);

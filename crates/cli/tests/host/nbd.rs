@@ -132,7 +132,7 @@ fn impossible_jobs_are_refused_before_the_run() {
     for (line, parts) in [
         ("--rw=read --size=32m", &["size", "has 16,777,216 bytes, and 33,554,432 are needed", "size=16777216"][..]),
         ("--rw=read --size=1m --offset=16m", &["has 16,777,216 bytes", "from offset 16,777,216"]),
-        ("--rw=read --bs=64m", &["at most 33554432 bytes, and blocks have 67108864"]),
+        ("--rw=read --bs=64m", &["at most 33554432 bytes, but the block size is 67108864"]),
         ("--rw=read --filename=x", &["`filename` has no effect", "`uri` names the export"]),
         ("--rw=read --directory=/tmp", &["`directory` has no effect"]),
     ] {
@@ -141,21 +141,21 @@ fn impossible_jobs_are_refused_before_the_run() {
         expect(&outcome.stderr, &["nothing was touched"]);
     }
     let server = Server::qemu("off");
-    expect(&server.run("--rw=randwrite").expect_code(2).stderr, &["is read-only, and the job writes", "rw=randread"]);
+    expect(&server.run("--rw=randwrite").expect_code(2).stderr, &["is read-only, but the job writes", "rw=randread"]);
     measured(server.run("--rw=randread --iodepth=8"));
 }
 
 #[test]
 fn invalid_addresses_are_reported_with_their_place() {
     let refused = |line: &str| run(&mut fathom(words(&format!("run --name=a --rw=read {line}")))).expect_code(2).stderr;
-    expect(&refused("--ioengine=nbd"), &["needs the URI of an export", "uri=nbd"]);
+    expect(&refused("--ioengine=nbd"), &["needs an export URI", "uri=nbd"]);
     expect(&refused("--ioengine=nbd --uri=http://x/"), &["not an NBD address", "--uri=http://x/"]);
     expect(
         &refused("--ioengine=nbd --uri=nbd://127.0.0.1:1/"),
         &["cannot connect to nbd://127.0.0.1:1/", "start the server"],
     );
     let doctor = run(&mut fathom(["doctor", "nbd://h/"])).expect_code(2);
-    expect(&doctor.stderr, &["nothing on this host that could be examined", "host of the NBD server"]);
+    expect(&doctor.stderr, &["cannot be examined from this host", "NBD server's host"]);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn errors_of_the_server_end_the_job_or_are_counted() {
     require!(Nbdkit);
     let server = Server::nbdkit("--filter=error memory 16m error=EIO error-pread-rate=10%");
     let outcome = server.run("--rw=randread --iodepth=8").expect_code(3);
-    expect(&outcome.stderr, &["read of 4096 bytes at", "Input/output error", "see the log of the server"]);
+    expect(&outcome.stderr, &["read of 4096 bytes at", "Input/output error", "see the server log"]);
     let line = "--rw=randread --iodepth=8 --continue_on_error=read --format=fio-json";
     let document = Json::read(&measured(server.run(line)).stdout);
     let errors = document.whole("jobs/0/total_err");
@@ -211,7 +211,7 @@ fn errors_of_the_server_end_the_job_or_are_counted() {
 #[test]
 fn a_server_that_dies_ends_the_job() {
     require!(Nbdkit);
-    let lost = "check that the server still runs";
+    let lost = "check that the server is running";
     let cases =
         [("randread", "KILL", lost), ("randwrite --bs=256k", "KILL", lost), ("randread", "TERM", "the server ")];
     for (rw, signal, message) in cases {

@@ -130,12 +130,12 @@ fn fails(fault: StoreFault, line: &str, parts: &[&str]) -> Outcome {
 fn errors_name_the_request_the_reason_and_the_remedy() {
     let xml = "<Error><Code>SignatureDoesNotMatch</Code><Message>It differs.</Message></Error>";
     let text = "status 403 (SignatureDoesNotMatch: It differs.)";
-    fails(StoreFault::Status(403, xml), &format!("--rw=read {S3}"), &["GET http", text, "the clock of this host"]);
+    fails(StoreFault::Status(403, xml), &format!("--rw=read {S3}"), &["GET http", text, "this host's clock"]);
     fails(StoreFault::Status(301, ""), &format!("--rw=read {S3}"), &["status 301", "http_s3_region"]);
-    fails(StoreFault::Status(500, "out of order"), "--rw=read", &["status 500 (out of order)", "the server's log"]);
+    fails(StoreFault::Status(500, "out of order"), "--rw=read", &["status 500 (out of order)", "the server log"]);
     fails(StoreFault::Status(503, ""), "--rw=read", &["rate_iops"]);
     fails(StoreFault::None, "--rw=read", &["status 404", "write the objects first"]);
-    fails(StoreFault::Status(200, "short"), "--rw=read", &["the server sent 5 bytes, and the block has 4096"]);
+    fails(StoreFault::Status(200, "short"), "--rw=read", &["the server sent 5 bytes instead of the block's 4096"]);
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn malformed_answers_end_the_job() {
         fails(fault, "--rw=read", &[part]);
     }
     let endless = b"HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n";
-    fails(StoreFault::Repeats(endless), "--rw=read", &["more than the 4096 bytes of the block"]);
+    fails(StoreFault::Repeats(endless), "--rw=read", &["more than the block's 4096 bytes"]);
     // An error without end is not read to its end.
     let store = MemoryStore::start(StoreFault::Repeats(b"HTTP/1.1 404 No\r\n\r\nText"));
     store.fio("--size=16k --bs=4k --filename=/b/o --rw=trim").expect_code(0);
@@ -158,7 +158,7 @@ fn malformed_answers_end_the_job() {
 fn silent_and_slow_stores_end_the_job() {
     std::thread::scope(|scope| {
         for fault in [StoreFault::Mute, StoreFault::Drips] {
-            scope.spawn(move || fails(fault, "--rw=read", &["the server does not answer"]));
+            scope.spawn(move || fails(fault, "--rw=read", &["the server did not respond"]));
         }
     });
 }
@@ -171,7 +171,7 @@ fn a_job_ends_with_its_runtime_although_the_store_never_answers() {
     let named = format!("http://127.0.0.1:{}/b/o has not completed after", store.port);
     assert!(outcome.stderr.contains(&named), "{}", outcome.stderr);
     // The patience of the engine ends it otherwise.
-    assert!(!outcome.stderr.contains("the server does not answer"), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("the server did not respond"), "{}", outcome.stderr);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_signal_ends_a_request() {
     running.signal("INT");
     let outcome = running.end().expect_code(130);
     // The patience of the engine ends it otherwise.
-    assert!(!outcome.stderr.contains("the server does not answer"), "{outcome:#?}");
+    assert!(!outcome.stderr.contains("the server did not respond"), "{outcome:#?}");
 }
 
 #[test]
@@ -413,7 +413,7 @@ fn encrypted_connections_check_certificates_unless_told_not_to() {
     let outcome = of("--https=on --rw=read --size=1m");
     assert!(outcome.stderr.contains("certificate") && outcome.stderr.contains("`https=insecure`"), "{outcome:#?}");
     let outcome = of("--rw=read --size=1m").expect_code(1);
-    assert!(outcome.stderr.contains("check `https`"), "{outcome:#?}");
+    assert!(outcome.stderr.contains("check whether `https`"), "{outcome:#?}");
     let store = MemoryStore::start(StoreFault::None);
     let outcome = store.fio("--https=insecure --rw=read --size=4k --bs=4k --filename=/o");
     assert!(outcome.code() == Some(1) && outcome.stderr.contains("`https`"), "{outcome:#?}");
@@ -435,7 +435,7 @@ fn certificates_of_trusted_authorities_are_accepted() {
     };
     of("127.0.0.1").expect_code(0);
     let outcome = of("localhost").expect_code(1);
-    assert!(outcome.stderr.contains("certificate") && outcome.stderr.contains("name the host as"), "{outcome:#?}");
+    assert!(outcome.stderr.contains("certificate") && outcome.stderr.contains("use the host name"), "{outcome:#?}");
 }
 
 /// Starts a store with TLS. Returns it with its certificate and its port.

@@ -112,7 +112,7 @@ fn an_exit_code_matters_to_run_only() {
     let line = words("run --name=a --ioengine=exec --program=false --runtime=3000");
     let outcome = run(fathom(line).current_dir(&scratch));
     assert_ne!(outcome.code(), Some(0));
-    assert!(outcome.stderr.contains("cannot complete false: it ended with exit code 1"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("cannot complete false: it exited with code 1"), "{}", outcome.stderr);
 }
 
 /// No program may take as long as the runtime.

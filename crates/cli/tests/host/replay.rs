@@ -69,7 +69,7 @@ fn the_trace_itself_is_no_target() {
     let trace = scratch.write("t.iolog", iolog(50, true));
     let words = ["run", "--replay", &trace, "--filename", &trace, "--allow-overwrite", &trace];
     let refused = run(&mut fathom(words)).expect_code(2);
-    assert!(refused.stderr.contains("would overwrite the trace that it replays"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("would overwrite the trace it replays"), "{}", refused.stderr);
     assert!(scratch.read("t.iolog").starts_with("fio version 3"));
 }
 

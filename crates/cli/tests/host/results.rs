@@ -81,5 +81,5 @@ fn two_exports_wrote_to_one_file_by_two_names() {
     fs::hard_link(scratch.path("one.img"), scratch.path("two.img")).expect("a link");
     let line = "serve --export a= --export b= --backing a=file:one.img --backing b=file:two.img --socket s --run true";
     let outcome = call(&scratch, line).expect_code(2);
-    assert!(outcome.stderr.contains("would write to one file"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("would write to the same file"), "{}", outcome.stderr);
 }

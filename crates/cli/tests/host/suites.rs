@@ -277,7 +277,7 @@ fn the_state_of_another_run_is_refused() {
     let running = Running::start(&mut suite(&scratch, &state("--scale 0.01")));
     wait_for("the state", || scratch.path("state.json").exists());
     let second = run(&mut suite(&scratch, &state("--scale 0.01"))).expect_code(2);
-    assert!(second.stderr.contains("another fathom process uses the state"), "{}", second.stderr);
+    assert!(second.stderr.contains("another fathom process is using the state file"), "{}", second.stderr);
     running.signal("INT");
     running.end().expect_code(130);
     let cases = [
@@ -345,7 +345,7 @@ fn a_failing_step_is_reported_and_the_others_continue() {
     let scratch = Scratch::new();
     scratch.write("failing.toml", FAILING);
     let outcome = run(&mut suite(&scratch, "run ./failing.toml --target data.bin")).expect_code(3);
-    assert!(outcome.stderr.contains("odd: failed, and the other steps continue: "), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("odd failed, continuing with the other steps: "), "{}", outcome.stderr);
     let line = |name: &str| outcome.stdout.lines().find(|line| line.starts_with(name)).unwrap_or_default();
     assert!(line("odd ").ends_with("failed") && !line("last ").ends_with("failed"), "{}", outcome.stdout);
     assert!(outcome.stdout.contains("odd: failed: "), "{}", outcome.stdout);
@@ -417,7 +417,7 @@ fn errors_of_a_suite_are_reported_with_their_places() {
         assert!(error.contains(place) && error.contains(part), "{place} or `{part}` is missing from {error}");
     }
     let error = with("ioengine = \"libaio\"", "ioengine = \"model\"\nvolume = \"aws/gp3\"");
-    assert!(error.contains("mine.toml:16:8") && error.contains("give the volume with --on"), "{error}");
+    assert!(error.contains("mine.toml:16:8") && error.contains("set the volume with --on"), "{error}");
     assert_eq!(scratch.names(), ["mine.toml"], "no file is created before all checks");
     let unknown = run(&mut suite(&scratch, "run gcp-dp --target x")).expect_code(2);
     assert!(unknown.stderr.contains("did you mean `gcp-pd`?"), "{}", unknown.stderr);

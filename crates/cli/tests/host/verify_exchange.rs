@@ -452,7 +452,7 @@ fn without_a_sync_nothing_is_known_to_be_stored() {
     assert_eq!(reads(&start(&scratch, Program::Fathom, read).expect_code(0)), 0);
     start(&scratch, Program::Fio, "--rw=write --bs=4k --verify=crc32c --do_verify=0 --fsync=1").expect_code(0);
     let outcome = start(&scratch, Program::Fathom, read).expect_code(1);
-    assert!(outcome.stderr.contains("does not say which writes were synced"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("does not record which writes were synced"), "{}", outcome.stderr);
 }
 
 /// A state with the writes that were in flight at a sync is longer, which fio 3.33 accepts.

@@ -65,9 +65,9 @@ fn a_device_under_a_loop_device_at_an_offset_was_overwritten() {
     let upper = LoopDevice { path: upper.trim().to_owned() };
     tool("mkfs.ext4", &["-q", &upper.path]);
     let mount = Mount::new(&upper.path, scratch.path("mounted"));
-    let reason = format!("it is behind the loop device {}", name_of(&upper));
+    let reason = format!("it backs the loop device {}", name_of(&upper));
     expect_refused(&scratch, &lower.path, &reason, &scratch.path("image"));
-    expect_refused(&scratch, &scratch.text("image"), "it is behind the loop device", &scratch.path("image"));
+    expect_refused(&scratch, &scratch.text("image"), "it backs the loop device", &scratch.path("image"));
     drop(mount);
 }
 
@@ -98,7 +98,7 @@ fn the_backing_file_of_a_loop_device_had_other_names() {
     tool("mount", &["--bind", &scratch.text("image"), &scratch.text("bound")]);
     let bound = Mount { at: scratch.path("bound") };
     for name in ["image", "hard", "soft", "bound", "./mounted/../image"] {
-        expect_refused(&scratch, &scratch.text(name), "it is behind the loop device", &scratch.path("image"));
+        expect_refused(&scratch, &scratch.text(name), "it backs the loop device", &scratch.path("image"));
     }
     drop((bound, mount));
 }
@@ -202,7 +202,7 @@ fn results_in_a_pipe_were_lost() {
         assert!(text.ends_with('\n') && text.len() > 100, "{line}: {text}");
     }
     let outcome = call(&scratch, &format!("run {read} --events pipe")).expect_code(2);
-    assert!(outcome.stderr.contains("no program has opened this pipe for reading"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("no program opened this pipe for reading"), "{}", outcome.stderr);
 }
 
 /// f52613e wrote results over the measured data.
@@ -302,7 +302,7 @@ fn a_locked_image_was_written_to() {
     // The socket exists before the export, which locks the image.
     let nbdinfo = || Command::new("nbdinfo").args(["--size", &format!("nbd+unix:///d?socket={socket}")]).output();
     wait_for("the export", || nbdinfo().is_ok_and(|output| output.status.success()));
-    expect_refused(&scratch, &scratch.text("disk.raw"), "holds a lock on it", &scratch.path("disk.raw"));
+    expect_refused(&scratch, &scratch.text("disk.raw"), "has locked it", &scratch.path("disk.raw"));
     drop(held);
     let line = format!("{} --time_based --runtime=3000", job("run", "disk.raw"));
     let mut writing = Running::start(&mut command(&scratch, &line));
@@ -329,7 +329,7 @@ fn two_servers_wrote_to_one_file() {
     ] {
         let outcome = call(&scratch, second);
         assert!(matches!(outcome.code(), Some(2 | 3)), "{outcome:#?}");
-        assert!(outcome.stderr.contains("holds a lock on it"), "{second}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains("has locked it"), "{second}: {}", outcome.stderr);
     }
     scratch.write("done", "");
     first.end().expect_code(0);
@@ -353,7 +353,7 @@ fn files_were_created_in_dev() {
             (format!("sweep --rw=randwrite --bs=4k --size=1m --ioengine=psync --filename={path}"), 2),
         ] {
             let outcome = call(&scratch, &line).expect_code(code);
-            assert!(outcome.stderr.contains("there is no device"), "{line}: {}", outcome.stderr);
+            assert!(outcome.stderr.contains("no such device"), "{line}: {}", outcome.stderr);
         }
     }
     let mut in_dev = command(&scratch, &job("run", "fathom-typo"));
@@ -452,7 +452,7 @@ fn content_after_a_killed_run_was_overwritten() {
     kill(&scratch, &job("run", "made"));
     fs::write(scratch.path("made"), b"precious").expect("it can be written");
     let outcome = call(&scratch, &job("run", "made")).expect_code(2);
-    assert!(outcome.stderr.contains("of a run of Fathom that was killed"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("of a Fathom run that was killed"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("--allow-overwrite=made"), "{}", outcome.stderr);
     assert_eq!(fs::read(scratch.path("made")).expect("the file exists"), b"precious");
 }
@@ -538,7 +538,7 @@ fn swap_is_not_written_to() {
     let target = device(&scratch, "image", 16);
     let swap = SwapArea::on(&target.path);
     expect_refused(&scratch, &target.path, "is in use as swap", &scratch.path("image"));
-    expect_refused(&scratch, &scratch.text("image"), "it is behind the loop device", &scratch.path("image"));
+    expect_refused(&scratch, &scratch.text("image"), "it backs the loop device", &scratch.path("image"));
     drop(swap);
 }
 

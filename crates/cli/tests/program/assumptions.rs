@@ -35,8 +35,8 @@ fn a_simulation_near_a_limit_reports_p99_without_jitter() {
     assert_eq!((early.jitter_ns, early.basis.as_str()), (5_000_000, "assumed"));
     assert!(early.p99_wait_without_ns as f64 > p99_ns(&near), "{early:?} for {}", p99_ns(&near));
     let noted = notes(&near);
-    let words = "volume IOPS: burst tolerance 5.00 ms (assumed): 99 % did not wait there";
-    assert!(noted.contains(words) && noted.contains("`jitter=TIME` of the volume sets it"), "{noted}");
+    let words = "volume IOPS: burst tolerance 5.00 ms (assumed): p99 wait 0";
+    assert!(noted.contains(words) && noted.contains("set it with the volume's `jitter=TIME`"), "{noted}");
     // Far from the limit jitter makes no difference, and in a closed loop its effect is unknown.
     let far = record(DISK, &format!("{} --runtime=1", NEAR.replace("24500", "5000")));
     assert!(!notes(&far).contains("burst tolerance"), "{}", notes(&far));
@@ -96,7 +96,7 @@ fn ultra_on_a_machine_without_ultra_limits_was_simulated_without_limits() {
     let job = "--name=a --rw=randwrite --bs=4k --iodepth=256 --numjobs=4 --group_reporting --runtime=1 --time_based";
     let run = record(volume, job);
     assert_near("IOPS", run.jobs[0].result.iops(), 16_000.0, 0.02);
-    assert!(notes(&run).contains("its uncached limits hold, as measured"), "{}", notes(&run));
+    assert!(notes(&run).contains("the uncached limits apply, as measured"), "{}", notes(&run));
     // The plan applies them, too.
     let line = "plan --iops 40k --machine D8ds_v4 --provider azure/ultra --no-simulation";
     let text = flat(&wide(line).stdout);
@@ -147,17 +147,17 @@ fn sequential_4_kib_writes_on_gp2_were_simulated_30_percent_too_fast() {
     let run = record("aws/gp2,size=8GiB", &job("4k"));
     assert_near("IOPS", run.jobs[0].result.iops(), 3_068.0, 0.03);
     let noted = notes(&run);
-    let counted = " counted each, being below 32 KiB (\"AWS Knowledge Center";
+    let counted = " sequential but not merged (below 32 KiB) (\"AWS Knowledge Center";
     assert!(noted.contains(counted) && noted.contains("2020"), "{noted}");
     assert_eq!(noted.matches("volume IOPS, burst IOPS: ").count(), 1, "both in one note: {noted}");
     // Notes about merging state their basis: documented for gp2 and io1, assumed for gp3 and io2.
     for (volume, assumed) in [("aws/gp3", "as documented for gp2 and io1"), ("aws/gp2", "attempts to merge")] {
         let noted = notes(&record(&format!("{volume},size=500GiB"), &job("64k")));
-        assert!(noted.contains("continued others and counted with them, up to 256 KiB"), "{noted}");
+        assert!(noted.contains("merged with a neighbour (up to 256 KiB)"), "{noted}");
         assert!(noted.contains("assumed: ") && noted.contains(assumed), "{noted}");
     }
     let random = notes(&record("aws/gp2,size=8GiB", &job("4k").replace("write", "randwrite")));
-    assert!(!random.contains("continued others"), "{random}");
+    assert!(!random.contains("merged with a neighbour"), "{random}");
 }
 
 #[test]
@@ -174,9 +174,11 @@ fn plans_and_explanations_state_that_they_assume_merging() {
         let line = format!("explain --claim iops=2000,lat=2ms,qd=4,{claim} --volume aws/gp3,throughput=250MiB/s");
         flat(&wide(&line).stdout)
     };
-    assert!(explained("bs=64k,rw=read").contains("volume IOPS: sequential operations count as one up to 256 KiB"));
-    assert!(explained("bs=4k,rw=read").contains("volume IOPS: sequential operations of less than 32 KiB count each"));
-    assert!(!explained("bs=64k,rw=randread").contains("sequential operations count"));
+    assert!(explained("bs=64k,rw=read").contains("volume IOPS: sequential operations are merged up to 256 KiB"));
+    assert!(
+        explained("bs=4k,rw=read").contains("volume IOPS: sequential operations smaller than 32 KiB are not merged")
+    );
+    assert!(!explained("bs=64k,rw=randread").contains("sequential operations are merged"));
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn all_errors_are_reported_with_their_places() {
     }
     let none = scratch.text("none.txt");
     for (words, why) in [
-        (a.clone(), "no expectation is given"),
+        (a.clone(), "no expectations specified"),
         (format!("{a} --assert-file {none}"), "none.txt"),
         (format!("{a} --assert-file {}", scratch.as_ref().display()), "--assert-file"),
         (format!("{none} --assert read.iops>1"), "none.txt"),
@@ -123,7 +123,7 @@ fn all_errors_are_reported_with_their_places() {
     }
     let comments = scratch.write("comments.txt", "# nothing\n\n");
     let refused = gate(&format!("{a} --assert-file {comments}")).expect_code(2);
-    assert!(refused.stderr.contains("no expectation in"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("contains no expectations"), "{}", refused.stderr);
 }
 
 #[test]

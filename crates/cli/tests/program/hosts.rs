@@ -40,7 +40,7 @@ fn a_grid_of_hosts_shows_where_the_volume_is_the_limit() {
     let rows: Vec<&str> = grid.stdout.lines().skip_while(|line| !line.starts_with("hosts ")).collect();
     let limits = [
         "machine maximum IOPS",
-        "machine maximum IOPS of each host",
+        "machine maximum IOPS per host",
         "volume IOPS shared by 4 hosts",
         "volume IOPS shared by 8 hosts",
     ];

@@ -192,8 +192,8 @@ fn a_run_that_cannot_be_saved_is_one_warning() {
     homeless.env_remove("FATHOM_HOME").env_remove("HOME").env_remove("XDG_DATA_HOME");
     expect_warning(&run_measured(&mut homeless), "FATHOM_HOME");
     let file = home.0.write("file", "");
-    expect_warning(&run_measured(home.fathom(NULL).env("FATHOM_HOME", &file)), "making the folder");
-    expect_warning(&run_measured(home.fathom(NULL).env("FATHOM_HOME", "/proc/nowhere")), "making the folder");
+    expect_warning(&run_measured(home.fathom(NULL).env("FATHOM_HOME", &file)), "create the directory");
+    expect_warning(&run_measured(home.fathom(NULL).env("FATHOM_HOME", "/proc/nowhere")), "create the directory");
     home.run(NULL);
     let version = home.store().join("store.json");
     let before = std::fs::read(&version).expect("it was claimed");

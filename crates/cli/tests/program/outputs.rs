@@ -21,9 +21,9 @@ fn results_and_events_replaced_each_other() {
         ("--write_bw_log=log --events log_bw.1.log --dry-run", "write_bw_log of job `j`", "--events log_bw.1.log"),
     ] {
         let outcome = run(fathom(words(&format!("{job} {options}"))).current_dir(&scratch)).expect_code(2);
-        let expected = format!("error[output]: {other}: it is the file that {first} writes");
+        let expected = format!("error[output]: {other}: {first} also writes to this file");
         let text = flat(&outcome.stderr);
-        assert!(text.contains(&expected) && text.contains("give each output a file of its own"), "{options}: {text}");
+        assert!(text.contains(&expected) && text.contains("use a separate file for each output"), "{options}: {text}");
     }
     assert_eq!(scratch.names(), ["dangling.html", "hard.html", "old.json", "soft.html"]);
     assert_eq!(scratch.read("old.json"), "{}");

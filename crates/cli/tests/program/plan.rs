@@ -229,10 +229,7 @@ fn a_trace_is_replayed_on_every_volume() {
     );
     let line = format!("explain --from {trace} --volume aws/gp2,size=100GiB");
     let explained = flat(&run(&mut fathom(words(&line))).expect_clean().stdout);
-    assert!(
-        explained.contains("the device it came from gave p50") && explained.contains("burst credits"),
-        "{explained}"
-    );
+    assert!(explained.contains("original device: p50") && explained.contains("burst credits"), "{explained}");
 }
 
 #[test]
@@ -241,13 +238,13 @@ fn what_does_not_fit_a_trace_is_refused() {
     let trace = scratch.write("db.csv", trace());
     let empty = scratch.write("empty.csv", "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n");
     for (line, part) in [
-        (format!("plan --from {trace} --iops 5k --bs 4k"), "the load is that of the trace"),
-        (format!("plan --from {trace} --no-simulation"), "has no effect on a plan for a trace"),
+        (format!("plan --from {trace} --iops 5k --bs 4k"), "the trace defines the load"),
+        (format!("plan --from {trace} --no-simulation"), "has no effect when planning for a trace"),
         (format!("plan --from {trace} --p99 fast"), "--p99=fast"),
         (format!("plan --from {trace} --replay-loop closed"), "cannot fall behind"),
         (format!("plan --from {empty}"), "nothing to replay"),
         ("plan --iops 5k --full".to_owned(), "--full has no effect without a trace"),
-        ("plan --iops 5k --p50 1ms".to_owned(), "the median is bounded for traces only"),
+        ("plan --iops 5k --p50 1ms".to_owned(), "a bound on the median requires a trace"),
         (format!("explain --from {trace}"), "--volume"),
         (format!("explain --from {trace} --volume aws/gp9"), "aws/gp9"),
         ("explain --from /nowhere/db.trace --volume aws/gp3".to_owned(), "No such file"),
@@ -276,8 +273,8 @@ fn all_invalid_values_are_reported_with_their_places() {
         assert!(outcome.stderr.contains(part), "`{part}` is missing from:\n{}", outcome.stderr);
     }
     for (line, part) in [
-        ("plan", "no load and no capacity are given"),
-        ("plan --iops 1k --machine nowhere-8", "no provider here has a machine `nowhere-8`"),
+        ("plan", "neither load nor capacity specified"),
+        ("plan --iops 1k --machine nowhere-8", "the catalogue has no machine `nowhere-8`"),
         ("plan --workload oltp,tpz=1", "did you mean `tps`?"),
         ("plan --iops 1k --read-only --read 50%", "cannot be written"),
         ("plan --iops 1k --p99 1ms --p999 2ms", "two percentiles"),
@@ -311,11 +308,14 @@ fn only_the_first_of_a_list_of_providers_counted() {
     let keyed = planned("plan --iops 5k --provider aws/gp3,iops=8000,hetzner --no-simulation --details", "120");
     assert!(keyed.contains("8,000 IOPS") && keyed.contains("hetzner/volume"), "{keyed}");
     for (list, parts) in [
-        ("aws,banana", ["there is no provider or volume `banana`", "providers are gcp, aws, azure"]),
-        ("aws,azur", ["there is no provider or volume `azur`", "did you mean `azure`?"]),
-        ("iops=3", ["is a key without a volume", "providers are"]),
+        ("aws,banana", ["unknown provider or volume `banana`", "use one of gcp, aws, azure"]),
+        ("aws,azur", ["unknown provider or volume `azur`", "did you mean `azure`?"]),
+        ("iops=3", ["is a key without a volume", "use one of"]),
         ("aws/gp3,ipos=3", ["aws/gp3 has no key `ipos`", "did you mean `iops`?"]),
-        ("azure/ultra,size=466.5GiB", ["azure/ultra is not sold with 466.5 GiB", "the next size is size=467GiB"]),
+        (
+            "azure/ultra,size=466.5GiB",
+            ["azure/ultra is not available with 466.5 GiB", "the next available size is size=467GiB"],
+        ),
     ] {
         let line = format!("plan --iops 5k --provider {list}");
         let outcome = run(&mut fathom(words(&line))).expect_code(2);

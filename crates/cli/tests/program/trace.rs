@@ -111,7 +111,7 @@ fn the_files_of_processors_are_one_trace() {
     let first = scratch.path("sda.blktrace.0");
     let outcome = run(&mut fathom(["trace".as_ref(), first.as_os_str(), csv.as_os_str()]));
     assert_eq!(outcome.code(), Some(2));
-    assert!(flat(&outcome.stderr).contains("only blktrace writes several files"), "{}", outcome.stderr);
+    assert!(flat(&outcome.stderr).contains("only blktrace splits a trace into several files"), "{}", outcome.stderr);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn damaged_and_truncated_traces_say_what_is_missing() {
     damaged[middle] ^= 0x10;
     let cut = &whole[..whole.len() - 2_000];
     for (name, bytes, why) in [
-        ("damaged.trace", damaged.as_slice(), "the checksum of a block is wrong"),
+        ("damaged.trace", damaged.as_slice(), "block checksum mismatch"),
         ("cut.trace", cut, "the file ends within a block or an event"),
     ] {
         let path = written(&scratch, name, bytes);
@@ -159,7 +159,7 @@ fn files_that_are_no_traces_are_refused_and_nothing_is_written() {
     let words = "TIMESTAMP,a,b,c,d,e,f,g,h\n1,2,3,4,5,6,7,8,9\n";
     let msr = "128166372003061629,hm,0,Read,bad,4096,100\n".repeat(200);
     for (name, bytes, why) in [
-        ("columns.csv", words.as_bytes(), "its format is unknown"),
+        ("columns.csv", words.as_bytes(), "unknown format"),
         ("begun.trace", &whole[..100], "the file ends within its first block"),
         ("bad.csv", msr.as_bytes(), "bad.csv:1:30"),
     ] {
@@ -171,7 +171,7 @@ fn files_that_are_no_traces_are_refused_and_nothing_is_written() {
     }
     let msr = scratch.path("bad.csv");
     let outcome = run(&mut fathom(["trace".as_ref(), msr.as_os_str(), "--export".as_ref(), "msr".as_ref()]));
-    assert!(outcome.stderr.contains("there is no output for it"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("no output file for it"), "{}", outcome.stderr);
     let mut lost = fathom(["trace".as_ref(), scratch.path("nothing").as_os_str()]);
     assert_eq!(run(&mut lost).code(), Some(2));
     let good = written(&scratch, "good.trace", &whole);
@@ -232,6 +232,6 @@ fn a_trace_of_flushes_has_no_job() {
     let words = ["trace".as_ref(), path.as_os_str(), "--to-job".as_ref(), job.as_os_str()];
     let found = run(&mut fathom(words));
     assert_eq!(found.code(), Some(2));
-    assert!(found.stderr.contains("no job for this trace"), "{}", found.stderr);
+    assert!(found.stderr.contains("cannot create a job from this trace"), "{}", found.stderr);
     assert!(!job.exists(), "a job was written");
 }

@@ -19,10 +19,10 @@ fn unreadable_model_files_are_refused() {
     assert!(made.success());
     for (name, message) in [
         ("latin.toml", "line 2 is not UTF-8"),
-        ("sparse.toml", "it has more than 1 MiB"),
+        ("sparse.toml", "larger than 1 MiB"),
         ("directory.toml", "a directory"),
-        ("zero.toml", "it has more than 1 MiB"),
-        ("pipe.toml", "it is a pipe that no program writes to"),
+        ("zero.toml", "larger than 1 MiB"),
+        ("pipe.toml", "no program writes to this pipe"),
     ] {
         let error = refused(&path(name).display().to_string(), "--name=a --rw=randread --size=1m");
         assert!(error.contains(message) && error.contains("--on:1:1") && error.contains("help:"), "{error}");
@@ -131,7 +131,7 @@ fn one_machine_has_one_memory() {
     };
     let on = "custom,latency=1ms,memory=1GiB";
     let error = dry_run(on, ",memory=2GiB").expect_code(2).stderr;
-    assert!(error.contains("`memory` is `2GiB` here and `1GiB` for another volume"), "{error}");
+    assert!(error.contains("`memory` is `2GiB` here, but `1GiB` for another volume"), "{error}");
     assert!(error.contains("jobs.fio:9:34") && error.contains("host="), "{error}");
     // A memory size given once, by any job, applies to the machine. The dry run reports which jobs bypass the page
     // cache.

@@ -189,12 +189,12 @@ fn invalid_commands_are_located_and_change_nothing() {
         ("limits a iops=x,latency=2ms", "1:15", "iops=x"),
         ("limits a latency=5", "1:18", "`5` has no unit"),
         ("limits a speed=5", "1:10", "speed"),
-        ("limits a size=2MiB", "1:10", "cannot change while the volume is served"),
-        ("limits a iops=1,iops=2", "1:17", "given twice"),
+        ("limits a size=2MiB", "1:10", "cannot change while the volume is being served"),
+        ("limits a iops=1,iops=2", "1:17", "duplicate key"),
         ("limits iops=1", "1:8", "which export?"),
-        ("limits d iops=1", "1:8", "there is no export `d`"),
+        ("limits d iops=1", "1:8", "unknown export `d`"),
         ("limits c iops=1", "1:8", "no model"),
-        ("faults eio=5,torn=1,lost", "1:12", "not a chance"),
+        ("faults eio=5,torn=1,lost", "1:12", "not a probability"),
         ("faults", "1:1", "without faults"),
         ("fault eio=1", "1:1", "did you mean `faults`?"),
         ("reboot", "1:1", "there are show, faults, limits"),
@@ -317,7 +317,7 @@ fn too_many_controllers_are_refused_with_a_reason() {
     let mut known: Vec<Controller> = (0..32).map(|_| Controller::connect(&place.path("c"))).collect();
     assert!(known.iter_mut().all(|controller| controller.ask("show").text("server/faults") == "none"));
     let refused = control(&place, "show").expect_code(3).stderr;
-    assert!(refused.contains("32 controllers are connected already"), "{refused}");
+    assert!(refused.contains("32 control clients are already connected"), "{refused}");
     drop(known);
     wait_for("a free connection", || control(&place, "show").code() == Some(0));
 }

@@ -197,23 +197,19 @@ fn unusable_certificates_are_reported_with_place_and_remedy() {
             "ca-cert.pem",
             Some("client-key.pem"),
             &[
-                "there is no certificate in it",
-                "there is no private key in it",
+                "it contains no certificate",
+                "it contains no private key",
                 "--tls-clients=",
-                "give a file in PEM",
+                "use a PEM file",
                 "fathom: 3 errors; nothing was touched",
             ],
         ),
-        ("broken-cert.pem", "server-key.pem", None, &["--tls-certificate=", "its certificate cannot be read"]),
+        ("broken-cert.pem", "server-key.pem", None, &["--tls-certificate=", "invalid certificate"]),
         (
             "server-cert.pem",
             "client-key.pem",
             None,
-            &[
-                "--tls-key=",
-                "the key does not belong to the certificate",
-                "give the key that the certificate was made with",
-            ],
+            &["--tls-key=", "the key does not belong to the certificate", "use the private key of this certificate"],
         ),
         ("server-cert.pem", "encrypted-key.pem", None, &["encrypted with a password", "openssl pkey -in FILE"]),
     ];
@@ -240,7 +236,8 @@ fn reachable_addresses_need_client_certificates_or_consent() {
     for address in ["0.0.0.0:0", "[::]:0"] {
         let line = format!("--size 1MiB --listen {address} {}", certificates.server_options());
         let said = run(&mut Place::new().command(&line)).expect_code(2).stderr;
-        for part in ["other hosts can reach", "no client certificate is required", "--tls-clients FILE", "--insecure"] {
+        for part in ["any host that can reach", "no client certificate is required", "--tls-clients FILE", "--insecure"]
+        {
             assert!(said.contains(part), "`{part}` is missing from:\n{said}");
         }
     }

@@ -166,7 +166,7 @@ fn connections_beyond_the_limit_are_refused_with_a_reason() {
     let mut first = Client::connect(&socket, "");
     let silent: Vec<NonReader> = (0..40).map(|number| NonReader::new(&socket, "", number, vec![0])).collect();
     first.write(0, b"still served");
-    let reason = "clients: --memory-limit leaves memory for 14 connections\n |\n = help: raise it, or connect fewer";
+    let reason = "clients: --memory-limit allows 14 connections\n |\n = help: raise it, or connect fewer";
     wait_for("the reason", || server.messages_so_far().contains(reason));
     drop(silent);
     wait_for("a free connection", || place.stats().whole("exports/0/connected") <= 1);
@@ -220,7 +220,7 @@ fn every_export_is_listed() {
         assert_eq!(python(&place.uri("disk0"), script), format!("{count} disk{}\n", count - 1));
         let job = format!("run --name=a --rw=read --ioengine=nbd --uri={}", place.uri("none"));
         let said = run(&mut fathom(words(&job))).expect_code(2).stderr;
-        assert!(said.contains("name one of its exports: `disk0`"), "{said}");
+        assert!(said.contains("specify one of its exports: `disk0`"), "{said}");
         assert!(resident(server.pid()) < 128 * MIB, "{} MiB", resident(server.pid()) / MIB);
     }
 }

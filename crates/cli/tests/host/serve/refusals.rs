@@ -20,25 +20,25 @@ fn all_errors_are_reported_with_place_and_remedy() {
                 --listen x --memory-limit 5 --metrics 10.0.0.1:80 --round-trip 5";
     let error = refused(line, 2);
     let expected = "\
-error[serve]: `foo` names no export
+error[serve]: `foo` has no export name
  --> command line:1:10
   |
 1 | --export=foo
   |          ^^^
   |
-  = help: put a name before it, as in --export data=foo
+  = help: add a name: --export data=foo
 ";
     assert!(error.contains(expected), "{error}");
     for part in [
-        "there is no store `patern`",
-        "there is no export `c`",
+        "unknown store `patern`",
+        "unknown export `c`",
         "did you mean `pd-ssd`?",
-        "`3` is not a chance",
+        "`3` is not a probability",
         "use 127.0.0.1:1, encrypt with --tls-certificate and --tls-key and require client certificates with --tls-clients",
         "`x` is not an address with a port",
         "--memory-limit=5",
         "`5` has no unit",
-        "write, for example, --round-trip 20us",
+        "use, for example, --round-trip 20us",
         "other hosts can reach 10.0.0.1:80",
         "fathom: 11 errors; nothing was touched",
     ] {
@@ -51,17 +51,17 @@ fn sizes_must_be_known_and_agree() {
     let scratch = Scratch::new();
     let (file, none) = (scratch.sparse("disk", 2 << 20), scratch.text("none"));
     let error = refused("", 2);
-    assert!(error.contains("how large is the export? Nothing says it") && error.contains("--size 10GiB"), "{error}");
+    assert!(error.contains("the export has no size") && error.contains("--size 10GiB"), "{error}");
     let error = refused("--export a= --export b= --size a=1GiB", 2);
-    assert!(error.contains("how large is the export `b`?") && error.contains("--size b=10GiB"), "{error}");
+    assert!(error.contains("the export `b` has no size") && error.contains("--size b=10GiB"), "{error}");
     let error = refused(&format!("custom,size=1MiB --backing file:{file}"), 2);
     for part in ["it has 2 MiB (2097152 bytes)", "the volume has 1 MiB", "size=2048KiB", "truncate -s 1048576"] {
         assert!(error.contains(part), "`{part}` is missing from:\n{error}");
     }
     let error = refused(&format!("--size 1MiB --backing copy:{file}"), 2);
-    assert!(error.contains("leave --size out"), "{error}");
-    assert!(refused(&format!("--backing copy:{none}"), 2).contains("there is no such image"));
-    assert!(refused(&format!("--backing file:{none}"), 2).contains("how large is the export?"));
+    assert!(error.contains("omit --size"), "{error}");
+    assert!(refused(&format!("--backing copy:{none}"), 2).contains("no such image"));
+    assert!(refused(&format!("--backing file:{none}"), 2).contains("the export has no size"));
     assert!(refused("custom,size=1MiB --size 2MiB", 2).contains("sets its size"));
     assert!(!scratch.path("none").exists());
 }
@@ -71,11 +71,11 @@ fn two_exports_never_write_to_one_file() {
     let scratch = Scratch::new();
     let file = scratch.sparse("disk", 1 << 20);
     let error = refused(&format!("--export a= --export b= --backing file:{file}"), 2);
-    assert!(error.contains("the exports `a` and `b` would write to one file"), "{error}");
+    assert!(error.contains("the exports `a` and `b` would write to the same file"), "{error}");
     let place = Place::new();
     place.serve_while(&format!("--export a= --export b= --read-only --backing file:{file}"), "true").expect_code(0);
     let twice = refused("--export a=custom --export a=custom", 2);
-    assert!(twice.contains("there are two exports `a`"), "{twice}");
+    assert!(twice.contains("duplicate export `a`"), "{twice}");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_directory_open_to_other_users_is_not_used() {
     std::fs::set_permissions(place.path("fathom"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let error = run(&mut place.command("custom,size=1MiB")).expect_code(3).stderr;
     assert!(
-        error.contains("is not a directory of this user alone\n |\n = help: name a socket with --socket"),
+        error.contains("is not a private directory of this user\n |\n = help: set a socket with --socket"),
         "{error}"
     );
 }
@@ -106,7 +106,7 @@ fn a_directory_open_to_other_users_is_not_used() {
 fn statistics_without_a_server_are_an_error() {
     let place = Place::new();
     let error = run(&mut fathom(["serve", "--stats", &place.text("s")])).expect_code(3).stderr;
-    assert!(error.contains("no server answers at"), "{error}");
+    assert!(error.contains("no server responds at"), "{error}");
     let error = run(&mut fathom(["serve", "--stats", "nbd+unix:///"])).expect_code(3).stderr;
     assert!(error.contains("add ?socket=PATH"), "{error}");
 }

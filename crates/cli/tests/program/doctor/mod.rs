@@ -77,7 +77,7 @@ fn without_arguments_the_mounted_disks_are_checked() {
     assert_eq!(asked(""), ["/srv"]);
     tree.put("proc/self/mountinfo", "22 1 0:21 / /proc rw - proc proc rw\n");
     let nothing = tree.ask("").expect_code(2);
-    assert!(nothing.stderr.contains("no mounted filesystem is on a disk of this host\n"), "{}", nothing.stderr);
+    assert!(nothing.stderr.contains("no filesystem on a local disk is mounted\n"), "{}", nothing.stderr);
     assert!(nothing.stderr.contains("nvme0n1"), "{}", nothing.stderr);
 }
 
@@ -143,7 +143,7 @@ fn unknown_names_are_reported_together_with_suggestions() {
 #[test]
 fn an_unreadable_host_is_an_error() {
     let scratch = Scratch::new();
-    for (root, part) in [(scratch.text("missing"), "No such file"), (scratch.text(""), "neither sys nor proc")] {
+    for (root, part) in [(scratch.text("missing"), "No such file"), (scratch.text(""), "cannot read sys or proc")] {
         let outcome = run(&mut fathom(["doctor", "--root", &root, "sda"])).expect_code(3);
         assert!(outcome.stderr.contains(part), "{}", outcome.stderr);
     }

@@ -103,7 +103,7 @@ fn a_loop_device_without_a_file_is_refused() {
     let tree = Tree::healthy();
     tree.stacked("loop6", "7:6", &[("queue/rotational", "1")]);
     let outcome = tree.ask("loop6").expect_code(2);
-    assert!(outcome.stderr.contains("no file is attached"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("has no backing file"), "{}", outcome.stderr);
     assert!(!outcome.stderr.contains("did you mean"), "{}", outcome.stderr);
 }
 
