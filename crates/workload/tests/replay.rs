@@ -346,7 +346,7 @@ fn damage_is_left_out_and_noted() {
     let log = b"fio version 2 iolog\nf add\nf read 0 4096\nf read zero 4096\n".as_slice();
     let error = job(open(), log).unwrap_err();
     assert!(error.to_string().starts_with("test:4:8: ") && error.help.is_some(), "{error}");
-    assert!(job(open(), b"garbage").unwrap_err().what.contains("its format is unknown"));
+    assert!(job(open(), b"garbage").unwrap_err().what.contains("unknown format"));
     assert!(job(open(), b"").unwrap_err().what.contains("it is empty"));
 }
 

@@ -250,7 +250,7 @@ fn errors_name_the_remedy_and_touch_nothing() {
     for (words, code, message) in [
         (vec!["capture", "/dev/no-such-device", "--summary-only"], 2, "no such block device"),
         (vec!["capture", "/proc", "--summary-only"], 2, "not on a block device"),
-        (vec!["capture", &setup.device, "-o", &other], 2, "it exists and is not a Fathom trace"),
+        (vec!["capture", &setup.device, "-o", &other], 2, "exists and is not a Fathom trace"),
         (vec!["capture", &setup.device, "--summary-only", "--pid", "4194305"], 2, "no such process"),
         (vec!["capture", &setup.device], 2, "--output <FILE>"),
         (vec!["capture", &setup.device, "-o", "x", "--max-size", "7 parsec"], 2, "64MiB or 2GiB"),
@@ -268,7 +268,7 @@ fn without_privileges_the_capability_is_named() {
     let Some(setup) = Setup::new("user") else { return };
     let words = ["capture", &setup.device, "--summary-only", "--for", "100ms"];
     let outcome = run(&mut unprivileged(words)).expect_code(3);
-    let offer = format!("or sample the counters, which shows means only: fathom capture {} --sample", setup.device);
+    let offer = format!("sample counters (means only): fathom capture {} --sample", setup.device);
     assert!(outcome.stderr.contains("CAP_SYS_ADMIN") && outcome.stderr.contains(&offer), "{}", outcome.stderr);
 }
 
@@ -315,7 +315,7 @@ fn sample_counters(setup: &Setup) -> Result<(), String> {
     let input = &explained["inputs"][0];
     assert_eq!(input["kind"], "diskstats");
     let note = input["subjects"][0]["notes"][0].as_str().unwrap();
-    assert!(note.starts_with("low confidence: kernel counters have means over intervals of "), "{note}");
+    assert!(note.starts_with("low confidence: kernel counters have only means over intervals of "), "{note}");
     if !note.contains(" over intervals of 1") {
         return Err(note.to_owned());
     }

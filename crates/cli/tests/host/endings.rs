@@ -446,7 +446,7 @@ fn a_stuck_layout_ends_with_a_signal() {
     std::fs::remove_dir(&directory).expect("it is empty");
     assert!(exited, "{outcome:#?}");
     assert_eq!(outcome.code(), Some(130), "{outcome:#?}");
-    assert!(outcome.stderr.contains("not answer") || outcome.stderr.contains("without results"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("not respond") || outcome.stderr.contains("without results"), "{}", outcome.stderr);
     end(server, &place);
 }
 

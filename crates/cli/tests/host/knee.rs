@@ -183,7 +183,7 @@ fn nothing_is_touched_before_every_check_has_passed() {
     refused(&format!("{file} --precision 0"), "--precision 5%");
     refused(&format!("{file} --vary iodepth=1,2"), "already varies it");
     refused(&format!("{file} -o a.prom"), ".json");
-    refused("--filename=a.bin --size=1p --rw=randwrite", "too few");
+    refused("--filename=a.bin --size=1p --rw=randwrite", " short");
     refused("--filename=missing.bin", "missing.bin");
     refused("--on unknown/nothing", "unknown");
     let dry =

@@ -168,7 +168,7 @@ fn readonly_forbids_creation_and_deletion() {
 fn models_and_traces_refuse_engines_of_metadata() {
     let refused = |line: &str| flat(&run(&mut fathom(words(line))).expect_code(2).stderr);
     let on_model = refused("sim --on aws/gp3 --name=j --ioengine=filestat --size=4k");
-    assert!(on_model.contains("the engine filestat measures a filesystem"), "{on_model}");
+    assert!(on_model.contains("engine filestat measures a filesystem"), "{on_model}");
     let verified = refused("run --name=j --ioengine=falloc --rw=write --size=4k --verify=crc32c");
     assert!(verified.contains("the engine `falloc` transfers no data"), "{verified}");
     let reads = refused("run --name=j --ioengine=ftruncate --rw=read --size=4k");

@@ -130,8 +130,8 @@ fn impossible_jobs_are_refused_before_the_run() {
     require!(Nbdkit, Qemu);
     let server = Server::nbdkit("memory 16m");
     for (line, parts) in [
-        ("--rw=read --size=32m", &["size", "has 16,777,216 bytes, and 33,554,432 are needed", "size=16777216"][..]),
-        ("--rw=read --size=1m --offset=16m", &["has 16,777,216 bytes", "from offset 16,777,216"]),
+        ("--rw=read --size=32m", &["size", "has 16,777,216 bytes, but the job needs 33,554,432", "size=16777216"][..]),
+        ("--rw=read --size=1m --offset=16m", &["has 16,777,216 bytes", "at offset 16,777,216"]),
         ("--rw=read --bs=64m", &["at most 33554432 bytes, but the block size is 67108864"]),
         ("--rw=read --filename=x", &["`filename` has no effect", "`uri` names the export"]),
         ("--rw=read --directory=/tmp", &["`directory` has no effect"]),
@@ -148,7 +148,7 @@ fn impossible_jobs_are_refused_before_the_run() {
 #[test]
 fn invalid_addresses_are_reported_with_their_place() {
     let refused = |line: &str| run(&mut fathom(words(&format!("run --name=a --rw=read {line}")))).expect_code(2).stderr;
-    expect(&refused("--ioengine=nbd"), &["needs an export URI", "uri=nbd"]);
+    expect(&refused("--ioengine=nbd"), &["needs the URI of an export", "uri=nbd"]);
     expect(&refused("--ioengine=nbd --uri=http://x/"), &["not an NBD address", "--uri=http://x/"]);
     expect(
         &refused("--ioengine=nbd --uri=nbd://127.0.0.1:1/"),
@@ -213,7 +213,7 @@ fn a_server_that_dies_ends_the_job() {
     require!(Nbdkit);
     let lost = "check that the server is running";
     let cases =
-        [("randread", "KILL", lost), ("randwrite --bs=256k", "KILL", lost), ("randread", "TERM", "the server ")];
+        [("randread", "KILL", lost), ("randwrite --bs=256k", "KILL", lost), ("randread", "TERM", "the server")];
     for (rw, signal, message) in cases {
         let server = Server::nbdkit("memory 16m");
         let line = format!("--rw={rw} --iodepth=16 --numjobs=2 --time_based --runtime=3000 --format=json");

@@ -157,7 +157,7 @@ fn unix_sockets_are_those_of_fio() {
     let line =
         format!("--name=r --rw=read --ioengine=net --protocol=unix --hostname={}", scratch.path("socket").display());
     let refused = begin(OURS, &line);
-    assert!(refused.outcome.stderr.contains("it is in use"), "{}", refused.outcome.stderr);
+    assert!(refused.outcome.stderr.contains("this one is in use"), "{}", refused.outcome.stderr);
     assert_eq!(scratch.read("socket"), "data");
 }
 

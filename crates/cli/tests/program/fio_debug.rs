@@ -23,7 +23,7 @@ fn operations_are_printed_as_they_are_issued_and_complete() {
         "a (0): issues a write of 4096 bytes at 0 of f",
         "a (0): write of 4096 bytes at 0 of f transferred 4096 bytes",
         "a (0): issues a fsync of f",
-        "a (0): fsync of f is done",
+        "a (0): fsync of f completed",
         "a (0): issues a write of 4096 bytes at 4096 of f",
         "a (0): write of 4096 bytes at 4096 of f transferred 4096 bytes",
         "a (0): issues a read of 4096 bytes at 0 of f",
@@ -46,7 +46,7 @@ fn failed_operations_are_printed_with_their_reason() {
         lines(&outcome, "io"),
         [
             "a (0): issues a write of 4096 bytes at 0 of /dev/full",
-            "a (0): write of 4096 bytes at 0 of /dev/full ended with No space left on device (os error 28)",
+            "a (0): write of 4096 bytes at 0 of /dev/full failed: No space left on device (os error 28)",
         ]
     );
     assert_eq!(lines(&outcome, "process").last().map(String::as_str), Some("a (0): has ended: an operation failed"));

@@ -277,7 +277,7 @@ fn all_invalid_values_are_reported_with_their_places() {
         ("plan --iops 1k --machine nowhere-8", "the catalogue has no machine `nowhere-8`"),
         ("plan --workload oltp,tpz=1", "did you mean `tps`?"),
         ("plan --iops 1k --read-only --read 50%", "cannot be written"),
-        ("plan --iops 1k --p99 1ms --p999 2ms", "two percentiles"),
+        ("plan --iops 1k --p99 1ms --p999 2ms", "two percentile bounds"),
         ("plan --iops 1k -o plan.pdf", ".svg"),
         ("plan --from /nowhere/run.json", "No such file"),
         ("plan --iops 1k --budget -5", "--budget=-5"),

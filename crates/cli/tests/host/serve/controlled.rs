@@ -197,7 +197,7 @@ fn invalid_commands_are_located_and_change_nothing() {
         ("faults eio=5,torn=1,lost", "1:12", "not a probability"),
         ("faults", "1:1", "without faults"),
         ("fault eio=1", "1:1", "did you mean `faults`?"),
-        ("reboot", "1:1", "there are show, faults, limits"),
+        ("reboot", "1:1", "use one of show, faults, limits"),
     ];
     for (command, column, message) in cases {
         let refused = control(&place, command).expect_code(2);
@@ -295,7 +295,7 @@ fn slow_controllers_do_not_delay_clients() {
     assert!(sent < 64 << 20, "unread answers take unbounded memory");
     let mut silent = Controller::connect(&place.path("c"));
     silent.0.get_mut().write_all(&[b'x'; 20_000]).expect("a write");
-    assert!(silent.answer().text("errors/0/message").contains("more than 16384 bytes"));
+    assert!(silent.answer().text("errors/0/message").contains("longer than 16384 bytes"));
     assert_eq!(silent.0.read(&mut [0]).expect("an end"), 0);
     let mut bytes = Controller::connect(&place.path("c"));
     bytes.0.get_mut().write_all(b"faults \xff\n").expect("a write");
