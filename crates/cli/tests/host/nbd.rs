@@ -212,8 +212,7 @@ fn errors_of_the_server_end_the_job_or_are_counted() {
 fn a_server_that_dies_ends_the_job() {
     require!(Nbdkit);
     let lost = "check that the server is running";
-    let cases =
-        [("randread", "KILL", lost), ("randwrite --bs=256k", "KILL", lost), ("randread", "TERM", "the server")];
+    let cases = [("randread", "KILL", lost), ("randwrite --bs=256k", "KILL", lost), ("randread", "TERM", "the server")];
     for (rw, signal, message) in cases {
         let server = Server::nbdkit("memory 16m");
         let line = format!("--rw={rw} --iodepth=16 --numjobs=2 --time_based --runtime=3000 --format=json");

@@ -191,7 +191,12 @@ fn unusable_certificates_are_reported_with_place_and_remedy() {
     certificates.openssl("pkey -in server-key.pem -aes128 -passout pass:x -out encrypted-key.pem");
     certificates.0.write("broken-cert.pem", "-----BEGIN CERTIFICATE-----\n%%%\n-----END CERTIFICATE-----\n");
     let cases = [
-        ("nope.pem", "nope.pem", None, &["--tls-certificate=", "--tls-key=", "No such file", "use an existing file"][..]),
+        (
+            "nope.pem",
+            "nope.pem",
+            None,
+            &["--tls-certificate=", "--tls-key=", "No such file", "use an existing file"][..],
+        ),
         (
             "server-key.pem",
             "ca-cert.pem",
