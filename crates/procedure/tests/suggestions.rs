@@ -153,7 +153,6 @@ fn follow(quarter: u64) {
             assert!(more.is_none(), "{context}: then {again}: {more:?}");
         }
     }
-    eprintln!("followed: {followed:?}");
     assert!(followed.deeper > 0 && followed.shallower > 0 && followed.purchases > 0, "{followed:?}");
 }
 
