@@ -16,7 +16,7 @@ use crate::fio::note_text;
 use crate::sheet::{Sheet, SheetStyle, Tone, wrap};
 use crate::stuck::{LISTED_MOST, stuck_lines};
 use crate::{civil, words};
-use results::answer::Answer;
+use results::answer::{Answer, Outcome};
 
 pub(crate) use latency::rows as latencies;
 
@@ -48,6 +48,15 @@ pub fn text(run: &Run, verdicts: &[Verdict], style: SheetStyle) -> String {
 /// Name of the engine that accesses a modelled volume directly.
 const MODEL: &str = "model";
 
+/// Number of jobs up to which each has its whole answer, and number of one-line answers.
+const ANSWERED: usize = 3;
+const LISTED: usize = 12;
+
+/// Returns a text up to the end of its first sentence.
+fn first_sentence(text: &str) -> &str {
+    text.find(". ").map_or(text, |end| &text[..=end])
+}
+
 struct RunPage {
     sheet: Sheet,
 }
@@ -58,6 +67,28 @@ impl RunPage {
         let of_job = |verdict: &Verdict| Some(words::run_answer(run, verdict, run.jobs.get(verdict.job)?));
         match verdicts {
             [verdict] => of_job(verdict).iter().for_each(|answer| answer.write(&mut self.sheet)),
+            several if several.len() > ANSWERED => {
+                let named = several.iter().filter_map(|verdict| Some((run.jobs.get(verdict.job)?, of_job(verdict)?)));
+                let short = named.map(|(job, answer)| {
+                    let verdict = first_sentence(&answer.verdict).to_owned();
+                    (job.name.clone(), Answer { verdict, actions: Vec::new(), ..answer })
+                });
+                let mut short: Vec<(String, Answer)> = short.collect();
+                // What is not to be trusted comes first, and is never cut off.
+                short.sort_by_key(|(_, answer)| match answer.outcome {
+                    Outcome::Bad => 0,
+                    Outcome::Unknown => 1,
+                    Outcome::Good | Outcome::Neutral => 2,
+                });
+                let mut whole = Answer::of_several(short);
+                let lines: Vec<&str> = whole.verdict.lines().collect();
+                if lines.len() > LISTED && !self.sheet.shows_details() {
+                    let more = lines.len() - LISTED;
+                    whole.verdict =
+                        format!("{}\nand {} more jobs: --details", lines[..LISTED].join("\n"), grouped(more as u64));
+                }
+                whole.write(&mut self.sheet);
+            }
             several => {
                 let named = several
                     .iter()
