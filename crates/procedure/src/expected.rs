@@ -442,7 +442,7 @@ fn block_assumed(seen: &Observation, caps: &[ExpectedCap]) -> Option<String> {
         let shown = |bytes: f64| units::Bytes::new(bytes as u64);
         format!("; with {} blocks this rate would reach the throughput limit of {}/s", shown(most / iops), shown(most))
     });
-    Some(format!("no block size (`bs=`): assuming 4 KiB{throughput}"))
+    Some(format!("no block size is given (`bs=`): assuming 4 KiB{throughput}"))
 }
 
 /// Returns the cap of a limit or station, with a second one for a published burst of unknown length.

@@ -325,7 +325,7 @@ fn sample_counters(setup: &Setup) -> Result<(), String> {
         return Err(format!("{iops} instead of 1200"));
     }
     let plan = flat(&run(&mut fathom(["plan", "--from", &file, "--provider", "aws"])).expect_code(0).stdout);
-    assert!(plan.contains("reads of 8 KiB") && plan.contains("low confidence: counters of the kernel"), "{plan}");
+    assert!(plan.contains("reads of 8 KiB") && plan.contains("low confidence: kernel counters"), "{plan}");
     Ok(())
 }
 

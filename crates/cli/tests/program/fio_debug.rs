@@ -49,7 +49,7 @@ fn failed_operations_are_printed_with_their_reason() {
             "a (0): write of 4096 bytes at 0 of /dev/full failed: No space left on device (os error 28)",
         ]
     );
-    assert_eq!(lines(&outcome, "process").last().map(String::as_str), Some("a (0): has ended: an operation failed"));
+    assert_eq!(lines(&outcome, "process").last().map(String::as_str), Some("a (0): ended: an operation failed"));
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn unknown_machine_limits_and_prices_are_stated() {
     let line = "plan --iops 60k --machine n2-standard-8 --provider gcp/hyperdisk-balanced --no-simulation";
     let text = planned(line, "100");
     assert!(flat(&text).contains("machine limit unknown: the catalogue has no machine"), "{text}");
-    assert!(flat(&text).contains("on request only: n2-standard-8 takes hyperdisk-balanced"), "{text}");
+    assert!(flat(&text).contains("on request only: n2-standard-8 supports hyperdisk-balanced"), "{text}");
     let text = planned("plan --iops 1k --region mars --no-simulation", "120");
     assert!(text.contains("no price is known for mars"), "{text}");
     let text = planned("plan --iops 1k --region us-central1 --no-simulation", "120");
@@ -295,7 +295,7 @@ fn volumes_priced_in_euros_were_not_ranked() {
     assert!(text.contains("BASIS price of 2026-05-27 / 2026-09-22;"), "{text}");
     assert!(text.contains("1 EUR = 1.1761 USD (European Central Bank"), "{text}");
     let given = flat(&planned(&format!("{line} --eur-usd 2 --details"), "100"));
-    assert!(!given.contains("Buy hetzner") && given.contains("1 EUR = 2.0000 USD (as given)"), "{given}");
+    assert!(!given.contains("Buy hetzner") && given.contains("1 EUR = 2.0000 USD (user-specified)"), "{given}");
 }
 
 #[test]

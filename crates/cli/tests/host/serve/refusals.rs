@@ -30,7 +30,7 @@ error[serve]: `foo` has no export name
 ";
     assert!(error.contains(expected), "{error}");
     for part in [
-        "unknown store `patern`",
+        "unknown backing `patern`",
         "unknown export `c`",
         "did you mean `pd-ssd`?",
         "`3` is not a probability",
@@ -85,7 +85,7 @@ fn unusable_addresses_are_environment_errors() {
     let error = refused(&format!("custom,size=1MiB --listen 127.0.0.1:{port}"), 3);
     assert!(error.contains("this one is in use"), "{error}");
     let long = format!("/tmp/{}", "x".repeat(120));
-    assert!(refused(&format!("custom,size=1MiB --socket {long}"), 3).contains("at most 107 bytes"));
+    assert!(refused(&format!("custom,size=1MiB --socket {long}"), 3).contains("limited to 107 bytes"));
     assert!(refused("custom,size=1MiB --socket /nowhere/at/all", 3).contains("create its directory"));
 }
 
