@@ -343,7 +343,7 @@ const CASES: &[Case<'_>] = &[
     ("sim --on aws/gp3 --name=a --size=1m --numjobs=1000000000", "", 2, "the jobs need 1,000,000,000 workers"),
     // Out of memory.
     ("run --name=a --ioengine=null --size=1m --nrfiles=1000000000", "", 2, "the jobs need 1,000,000,000 files"),
-    ("run --name=a --ioengine=io_uring --size=1m --iodepth=1000000000", "", 2, "but a ring takes 32,768"),
+    ("run --name=a --ioengine=io_uring --size=1m --iodepth=1000000000", "", 2, "but a ring holds 32,768"),
     ("fio --name=a --ioengine=null --size=1m --iodepth=1000000000", "", 1, "1,000,000,000 operations in flight"),
     ("run --name=a --ioengine=null --size=4g --bs=1g --iodepth=10000", "", 2, "9.77 TiB of memory"),
     // Failed in the worker, after all preparations.

@@ -110,8 +110,9 @@ fn expect_figures(document: &Value, places: &[&str]) -> Result<(), String> {
 fn gcp_pd_runs_on_a_file_and_on_its_model() {
     with_more_time(|factor| {
         let (scratch, scale) = (Scratch::new(), 0.001 * f64::from(factor));
-        let line =
-            format!("run gcp-pd --target data.bin --size 64m --scale {scale} --on {PD} -o result.md -o result.json");
+        let line = format!(
+            "run gcp-pd --target data.bin --size 64m --scale {scale} --on {PD} --details -o result.md -o result.json"
+        );
         let outcome = run(&mut suite(&scratch, &line));
         let document: Value = serde_json::from_str(&scratch.read("result.json")).expect("one JSON document");
         expect_figures(&document, &["measured", "modelled"])?;
@@ -261,7 +262,11 @@ fn an_interrupted_measurement_keeps_finished_steps() {
         let outcome = running.end();
         if outcome.code() == Some(143) { Ok((scratch, line, outcome)) } else { Err(format!("{outcome:#?}")) }
     });
-    assert!(outcome.stdout.contains("Not finished:") && outcome.stdout.contains("random-read"), "{}", outcome.stdout);
+    assert!(
+        outcome.stdout.contains("Run the same command again to continue") && outcome.stdout.contains("random-read"),
+        "{}",
+        outcome.stdout
+    );
     let state = scratch.read("state.json");
     let first = &serde_json::from_str::<Value>(&state).expect("JSON")["taken"][0];
     let again = run(&mut suite(&scratch, &format!("{line} --format json")));
@@ -348,7 +353,7 @@ fn a_failing_step_is_reported_and_the_others_continue() {
     assert!(outcome.stderr.contains("odd failed, continuing with the other steps: "), "{}", outcome.stderr);
     let line = |name: &str| outcome.stdout.lines().find(|line| line.starts_with(name)).unwrap_or_default();
     assert!(line("odd ").ends_with("failed") && !line("last ").ends_with("failed"), "{}", outcome.stdout);
-    assert!(outcome.stdout.contains("odd: failed: "), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("Step odd failed: "), "{}", outcome.stdout);
 }
 
 #[test]

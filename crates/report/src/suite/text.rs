@@ -241,13 +241,18 @@ pub(crate) fn answer(document: &SuiteResult) -> Answer {
         .collect();
     let near = compared.iter().filter(|(difference, _)| difference.abs() <= NEAR).count();
     let most = compared.iter().max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()));
-    let failed = document.steps.iter().filter(|step| {
-        [&step.measured, &step.modelled].into_iter().flatten().any(|one| matches!(one, SuiteOutcome::Failed(_)))
-    });
-    let failed = match failed.count() {
-        0 => String::new(),
-        1 => " 1 step failed.".to_owned(),
-        count => format!(" {count} steps failed."),
+    let reason = |step: &SuiteStep| {
+        [&step.measured, &step.modelled].into_iter().flatten().find_map(|outcome| match outcome {
+            SuiteOutcome::Failed(reason) => Some(reason.clone()),
+            SuiteOutcome::Done { .. } => None,
+        })
+    };
+    let failed: Vec<(&str, String)> =
+        document.steps.iter().filter_map(|step| Some((step.name.as_str(), reason(step)?))).collect();
+    let failed = match failed.as_slice() {
+        [] => String::new(),
+        [(name, reason)] => format!(" Step {name} failed: {reason}"),
+        [(name, reason), others @ ..] => format!(" {} steps failed, first {name}: {reason}", others.len() + 1),
     };
     let (outcome, verdict) = match most {
         None => (
