@@ -243,7 +243,9 @@ pub(crate) fn answer(document: &SuiteResult) -> Answer {
     let most = compared.iter().max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()));
     let reason = |step: &SuiteStep| {
         [&step.measured, &step.modelled].into_iter().flatten().find_map(|outcome| match outcome {
-            SuiteOutcome::Failed(reason) => Some(reason.clone()),
+            SuiteOutcome::Failed(reason) => {
+                Some(reason.strip_prefix(&format!("{}: ", step.name)).unwrap_or(reason).to_owned())
+            }
             SuiteOutcome::Done { .. } => None,
         })
     };
@@ -251,13 +253,18 @@ pub(crate) fn answer(document: &SuiteResult) -> Answer {
         document.steps.iter().filter_map(|step| Some((step.name.as_str(), reason(step)?))).collect();
     let failed = match failed.as_slice() {
         [] => String::new(),
-        [(name, reason)] => format!(" Step {name} failed: {reason}"),
-        [(name, reason), others @ ..] => format!(" {} steps failed, first {name}: {reason}", others.len() + 1),
+        [(name, reason)] => format!("Step {name} failed: {reason}. "),
+        [(name, reason), others @ ..] => format!("{} steps failed, first {name}: {reason}. ", others.len() + 1),
     };
     let (outcome, verdict) = match most {
         None => (
             Outcome::Neutral,
-            format!("{} steps of {} done; nothing to compare with.", document.steps.len(), document.title),
+            format!(
+                "{} of {} steps of {} are done; no published figures to compare with.",
+                document.steps.len(),
+                document.of_steps,
+                document.suite
+            ),
         ),
         Some((difference, of)) => (
             if near == compared.len() { Outcome::Good } else { Outcome::Neutral },
@@ -280,7 +287,7 @@ pub(crate) fn answer(document: &SuiteResult) -> Answer {
     let on = document.target.iter().map(|target| format!("measured on {target}"));
     let on = on.chain(document.on.iter().map(|volume| format!("modelled on {volume}")));
     let source = format!("published by {}, {}; seed {}", document.source, document.date, document.seed);
-    Answer { outcome, verdict: verdict + &failed, actions: rest, basis: on.chain([source]).collect() }
+    Answer { outcome, verdict: failed + &verdict, actions: rest, basis: on.chain([source]).collect() }
 }
 
 /// Returns the results as text for a terminal.
