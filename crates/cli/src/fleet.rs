@@ -42,7 +42,7 @@ pub(crate) fn command(program: &OsStr, words: &[OsString], launch: RankLaunch) -
     let unused = unused.into_iter().find(|(_, is_given)| *is_given && cli.command.divides_simulations());
     if let Some((option, _)) = unused {
         let what = format!("{option}: each rank simulates different points");
-        return Exit::invalid(Problem::error(ProblemCode::Ranks, what).help("leave it out"));
+        return Exit::invalid(Problem::error(ProblemCode::Ranks, what).help("omit it"));
     }
     if let Some(refusal) = cli.command.refusal() {
         return Exit::invalid(refusal);

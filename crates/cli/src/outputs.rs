@@ -114,11 +114,11 @@ pub(crate) fn open_for_grid(options: &RunCommandOptions) -> Result<Vec<Output>, 
     ];
     if let Some((option, _)) = of_one_run.iter().find(|(_, given)| *given) {
         let what = format!("{option}: not available for a sweep, whose points run in parallel");
-        return Err(Problem::error(ProblemCode::Arguments, what).help("leave it out"));
+        return Err(Problem::error(ProblemCode::Arguments, what).help("omit it"));
     }
     if options.repeat.is_some() {
         return Err(Problem::error(ProblemCode::Arguments, "--repeat: not available together with --vary")
-            .help("leave one of the two out"));
+            .help("omit one of the two"));
     }
     open_for_many(options, "a sweep")
 }

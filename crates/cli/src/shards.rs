@@ -85,5 +85,5 @@ impl PointDivision {
 
 fn beside_ranks(text: &str) -> Problem {
     Problem::error(ProblemCode::Ranks, format!("--shard {text}: the points are already divided among the ranks"))
-        .help("leave it out, or run `fathom` instead of `fathom-fleet`")
+        .help("omit it, or run `fathom` instead of `fathom-fleet`")
 }

@@ -50,11 +50,7 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
             return problem("rw", "a job sends datagrams or receives them, not both", "write `rw=read` or `rw=write`");
         }
         NetworkProtocol::Udp | NetworkProtocol::UdpV6 | NetworkProtocol::Unix if network.listen => {
-            return problem(
-                "listen",
-                "`listen` applies to TCP and vsock only",
-                "leave it out: the reading job listens",
-            );
+            return problem("listen", "`listen` applies to TCP and vsock only", "omit it: the reading job listens");
         }
         NetworkProtocol::Unix if network.port.is_some() => {
             return problem("port", "a Unix socket has no port", "leave `port` out, and write `hostname=PATH`");

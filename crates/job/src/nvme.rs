@@ -107,7 +107,7 @@ fn placement(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     }
     if job.engine.kind != EngineKind::IoUringCmd {
         let message = format!("`{given}`: the engine `{}` does not support data placement", job.engine.kind.name());
-        return problem(given, message, "write `ioengine=io_uring_cmd`, or leave it out");
+        return problem(given, message, "write `ioengine=io_uring_cmd`, or omit it");
     }
     let by_scheme = placement.select == PlacementSelect::Scheme;
     if by_scheme && placement.scheme.is_none() {

@@ -89,13 +89,13 @@ pub(crate) fn check_strictly(draft: &JobDraft, context: &StrictContext<'_>) -> O
     if let Some((spec, option)) = context.given.iter().find(|(spec, _)| belongs_elsewhere(spec.name)) {
         let message = format!("`{}` has no effect with this `http_mode`", spec.name);
         let problem = Problem::error(ProblemCode::ObjectStore, message).at(option.key_place.clone());
-        return Some(problem.note("fio ignores it").help("leave it out, or set the matching `http_mode`"));
+        return Some(problem.note("fio ignores it").help("omit it, or set the matching `http_mode`"));
     }
     let ignored = ["unlink", "pre_read", "overwrite", "create_only", "file_append", "fill_device"];
     let is_set = |name: &&&str| context.last(name).is_some_and(|option| option.value.as_deref() != Some("0"));
     if let Some(name) = ignored.iter().find(is_set) {
         let problem = context.error(ProblemCode::ObjectStore, name, &format!("`{name}` has no effect on objects"));
-        return Some(problem.help("leave it out"));
+        return Some(problem.help("omit it"));
     }
     let size = draft.job.extent.size;
     let writes_whole =

@@ -123,13 +123,11 @@ fn ignored(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Problem> {
     if draft.replay.trace.is_empty() {
         let name = *NEEDS_TRACE.iter().find(is_given)?;
         let message = format!("`{name}` has no effect without a trace");
-        return Some(
-            context.error(ProblemCode::Replay, name, &message).help("name a trace with `replay`, or leave it out"),
-        );
+        return Some(context.error(ProblemCode::Replay, name, &message).help("name a trace with `replay`, or omit it"));
     }
     let name = *REPLACED_BY_TRACE.iter().find(is_given)?;
     let message = format!("`{name}` has no effect on a replay: the trace determines the requests and their times");
-    Some(context.error(ProblemCode::Replay, name, &message).help("leave it out"))
+    Some(context.error(ProblemCode::Replay, name, &message).help("omit it"))
 }
 
 /// Returns an error for a replay without a target. fio takes the files that the trace names.

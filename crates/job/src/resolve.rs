@@ -270,12 +270,12 @@ impl<'a> Resolver<'a> {
                 Problem::warning(ProblemCode::Deprecated, format!("`{}` no longer has an effect", option.key))
                     .at(place)
                     .note("fio accepts and ignores it")
-                    .help("leave it out"),
+                    .help("omit it"),
             ),
             Status::Removed => self.report(
                 Problem::error(ProblemCode::Removed, format!("`{}` is no longer an option of fio", option.key))
                     .at(place)
-                    .help("leave it out"),
+                    .help("omit it"),
             ),
         }
         false
@@ -298,11 +298,11 @@ fn replaced_by(option: &RawOption, base: &DraftState) -> Option<Problem> {
 
 fn profile_remedy(spec: &OptionSpec) -> String {
     match spec.name {
-        "threads" => "write `numjobs=` for workers or `thread` for threads, or leave it out".to_owned(),
+        "threads" => "write `numjobs=` for workers or `thread` for threads, or omit it".to_owned(),
         "dir" => "write `directory=`".to_owned(),
         "block" => "write `bs=`".to_owned(),
         "numruns" => "write `loops=`".to_owned(),
-        _ => "leave it out".to_owned(),
+        _ => "omit it".to_owned(),
     }
 }
 
@@ -310,7 +310,7 @@ fn not_yet(spec: &OptionSpec, place: Place) -> Problem {
     Problem::error(ProblemCode::NotSupported, format!("`{}` is a fio option that is not supported yet", spec.name))
         .at(place)
         .note(spec.doc)
-        .help("leave it out, or run this job with fio")
+        .help("omit it, or run this job with fio")
 }
 
 /// Applies the rules of the dialect: fio writes its own headers, also before a pattern that no method goes with.
@@ -339,7 +339,7 @@ fn unknown_option(option: &RawOption, engine: &str, known: &[&OptionSpec]) -> Pr
         return Problem::error(ProblemCode::EngineOption, format!("`{key}` is not an option of the engine `{engine}`"))
             .at(option.key_place.clone())
             .note(format!("it is an option of {}", spec.engines.join(", ")))
-            .help(format!("write `ioengine={}` before it, or leave it out", spec.engines[0]));
+            .help(format!("write `ioengine={}` before it, or omit it", spec.engines[0]));
     }
     let diagnostic =
         Problem::error(ProblemCode::UnknownOption, format!("unknown option `{key}`")).at(option.key_place.clone());

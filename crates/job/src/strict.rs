@@ -151,7 +151,7 @@ fn files_beside_an_export(draft: &JobDraft, context: &StrictContext<'_>) -> Opti
                 &format!("the engine `nbd` uses an export and no files: `{given}` has no effect"),
             )
             .note("fio silently uses the export")
-            .help("leave it out: `uri` names the export, `size` and `offset` a part of it")
+            .help("omit it: `uri` names the export, `size` and `offset` a part of it")
     })
 }
 
@@ -179,7 +179,7 @@ fn data_of_metadata(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Pro
                 &format!("the engine `{}` transfers no data: `{option}` has no effect", engine.name()),
             )
             .note("fio silently ignores it")
-            .help("leave it out"),
+            .help("omit it"),
     )
 }
 

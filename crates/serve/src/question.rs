@@ -146,7 +146,8 @@ impl ServeValidator<'_> {
         let meant = |draft: &&mut ServeDraft| name.is_none_or(|name| name == draft.name);
         if drafts.iter_mut().filter(meant).map(change).count() == 0 {
             let name = name.unwrap_or_default();
-            let near = units::closest(name, drafts.iter().map(|draft| draft.name.as_str()));
+            let named = drafts.iter().map(|draft| draft.name.as_str()).filter(|name| !name.is_empty());
+            let near = units::closest(name, named);
             let remedy = near.map_or("add it with --export".to_owned(), |near| format!("did you mean `{near}`?"));
             self.refuse(option, text, 0..name.len(), &format!("unknown export `{name}`"), &remedy);
         }

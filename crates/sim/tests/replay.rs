@@ -112,7 +112,7 @@ fn a_trace_that_cannot_be_replayed_is_refused_before_the_run() {
     let refused = |words: &[&str]| replay(&requests, PLAIN, words).unwrap_err();
     assert!(refused(&["read_iolog=nowhere"]).contains("nowhere: there is no such file"));
     assert!(refused(&["replay_start=1h"]).contains("nothing to replay"));
-    assert!(refused(&["replay_skip=read"]).contains("10 requests are skipped by `replay_skip`"));
+    assert!(refused(&["replay_skip=read"]).contains("10 requests skipped by `replay_skip`"));
 }
 
 #[test]

@@ -111,7 +111,7 @@ fn sides(options: &CompareOptions) -> Result<(Vec<String>, Vec<String>), Problem
     }
     match positional.next() {
         Some(word) => {
-            Err(Problem::error(ProblemCode::Arguments, format!("{word}: unexpected third run")).help("leave it out"))
+            Err(Problem::error(ProblemCode::Arguments, format!("{word}: unexpected third run")).help("omit it"))
         }
         None if baseline.is_empty() || candidate.is_empty() => {
             Err(Problem::error(ProblemCode::Arguments, "two runs are needed")

@@ -150,7 +150,7 @@ fn unknown_device(inputs: &[NamedInput], device: &str) -> Option<Problem> {
     known.sort_unstable();
     known.dedup();
     let remedy = match known.is_empty() {
-        true => "leave --device out: only device counters have names".to_owned(),
+        true => "omit --device: only device counters have names".to_owned(),
         false => format!("choose one of {}", known.join(", ")),
     };
     let message = format!("--device {device}: no such device in the input");

@@ -249,7 +249,11 @@ fn workers_with_full_queues_take_turns() {
     }
     let outcome =
         run(&mut fathom(words("sim --on gcp/hyperdisk-balanced,size=1TiB --name=a --size=1m --lockfile=exclusive")));
-    assert!(outcome.code() == Some(2) && flat(&outcome.stderr).contains("not files"), "{}", outcome.stderr);
+    assert!(
+        outcome.code() == Some(2) && flat(&outcome.stderr).contains("models do not support file locks"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]

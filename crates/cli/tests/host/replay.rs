@@ -60,7 +60,9 @@ fn only_a_trace_with_writes_needs_permission() {
     // Skipping all writes and syncs leaves a replay that only reads.
     let skipping = ["run", "--replay", &writes, "--filename", &foreign, "--replay_skip=write,trim,sync"];
     let run_of_rest = recorded(skipping);
-    assert!(run_of_rest.jobs[0].replay.as_ref().is_some_and(|replay| replay.notes[0].contains("left out")));
+    assert!(
+        run_of_rest.jobs[0].replay.as_ref().is_some_and(|replay| replay.notes[0].contains("skipped by `replay_skip`"))
+    );
 }
 
 #[test]
@@ -164,7 +166,7 @@ fn merged_traces_are_written_and_replayed_by_both_programs() {
         ("--merge_blktrace_scalars=50", "1 values for 2 traces"),
         ("--merge_blktrace_iters=1:2:3", "3 values for 2 traces"),
         ("--merge_blktrace_iters=1.5:1", "not a whole number of iterations"),
-        ("--merge_blktrace_iters=0:1", "not within 1"),
+        ("--merge_blktrace_iters=0:1", "`0` is outside the range 1 to"),
         ("--merge_blktrace_file=a.iolog", "a.iolog"),
     ] {
         let refused = inside(words(&format!("{merge} {options}"))).expect_code(1);

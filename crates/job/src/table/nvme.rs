@@ -43,7 +43,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
             findings
                 .fault(0..w.len(), ProblemCode::NotSupported, "read_mode=prefetch is a SCSI command")
                 .note("fio supports it only with cmd_type=bsg")
-                .help("leave it out: NVMe commands read with read_mode=read");
+                .help("omit it: NVMe commands read with read_mode=read");
         }
     })
     .default("read")

@@ -199,7 +199,7 @@ fn unknown_unit(key: ClaimKey, digits: &str, unit: &str) -> Problem {
 fn check(key: ClaimKey, text: &str, min: ClaimNumber, max: ClaimNumber) -> Result<(), Problem> {
     let domain = key.form().domain;
     if min.value <= 0.0 && !matches!(domain, ClaimDomain::FromZero | ClaimDomain::FromZeroToOne) {
-        return Err(problem(format!("`{}` of nothing says nothing", key.name()), "leave it out"));
+        return Err(problem(format!("`{}` of nothing says nothing", key.name()), "omit it"));
     }
     if domain == ClaimDomain::FromZeroToOne && max.value > 1.0 {
         return Err(problem(format!("`{text}` is more than all of it"), "write a share as `70%` or `0.7`"));

@@ -81,22 +81,22 @@ fn described(feed: &TraceFeed) -> Vec<String> {
     let lost = feed.info().and_then(|info| info.lost).unwrap_or(0);
     let most = DATA_BYTES_MAX >> 20;
     let mut notes: Vec<String> = [
-        (counts.others, "other than read, write, discard and flush are skipped".to_owned()),
-        (counts.empty, "without a length are skipped".to_owned()),
-        (counts.beyond, "end beyond the largest offset of a device and are skipped".to_owned()),
-        (counts.skipped, "are skipped by `replay_skip`".to_owned()),
-        (counts.divided, format!("longer than {most} MiB, or trims longer than 1 GiB, are split")),
-        (counts.late, "are replayed later than recorded, because the trace is out of order".to_owned()),
-        (feed.early(), "are replayed at the start, because they are far out of order: sort the trace".to_owned()),
-        (feed.missing(), "are missing because parts of the trace are damaged or incomplete".to_owned()),
-        (lost, "were lost when the trace was captured".to_owned()),
+        (counts.others, "skipped: neither read, write, discard nor flush".to_owned()),
+        (counts.empty, "skipped: without a length".to_owned()),
+        (counts.beyond, "skipped: beyond the largest offset of a device".to_owned()),
+        (counts.skipped, "skipped by `replay_skip`".to_owned()),
+        (counts.divided, format!("split: longer than {most} MiB, or trims longer than 1 GiB")),
+        (counts.late, "replayed later than recorded: the trace is out of order".to_owned()),
+        (feed.early(), "replayed at the start: far out of order; sort the trace".to_owned()),
+        (feed.missing(), "missing: parts of the trace are damaged or incomplete".to_owned()),
+        (lost, "lost when the trace was captured".to_owned()),
     ]
     .into_iter()
     .filter(|(count, _)| *count > 0)
-    .map(|(count, what)| format!("{} requests {what}", grouped(count)))
+    .map(|(count, what)| format!("{} {} {what}", grouped(count), if count == 1 { "request" } else { "requests" }))
     .collect();
     if let Some(what) = &counts.first_damage {
-        notes.push(format!("{} parts of the trace are damaged, the first at {what}", counts.damaged));
+        notes.push(format!("damaged parts of the trace: {}, the first at {what}", counts.damaged));
     }
     match counts.end {
         Some(TraceEnd::Unfinished) => notes.push("the trace is incomplete: its capture did not finish".to_owned()),

@@ -34,7 +34,7 @@ error[serve]: `foo` has no export name
         "unknown export `c`",
         "did you mean `pd-ssd`?",
         "`3` is not a probability",
-        "use 127.0.0.1:1, encrypt with --tls-certificate and --tls-key and require client certificates with --tls-clients",
+        "use 127.0.0.1:1, encrypt with --tls-certificate and --tls-key, require client certificates with --tls-clients",
         "`x` is not an address with a port",
         "--memory-limit=5",
         "`5` has no unit",

@@ -30,7 +30,7 @@ fn statistics_of_an_idle_server_include_its_last_request() {
     assert!(stats.whole("punctuality/replies") >= 2, "{stats:?}");
     for address in [place.text("s"), place.uri("")] {
         let text = run(&mut fathom(["serve", "--stats", &address])).expect_clean().stdout;
-        assert!(text.contains("the default export: custom,") && text.contains("limits of the model"), "{text}");
+        assert!(text.contains("the default export: custom,") && text.contains("volume IOPS"), "{text}");
     }
     let metrics =
         run(&mut fathom(["serve", "--format", "openmetrics", "--stats", &place.text("s")])).expect_clean().stdout;
