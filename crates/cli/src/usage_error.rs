@@ -11,7 +11,10 @@ pub(crate) fn diagnostic(error: &clap::Error, words: &[String]) -> Problem {
     let (mut message, mut remedies) = (first.strip_prefix("error: ").unwrap_or(first).to_owned(), Vec::new());
     for line in lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")) {
         if let Some(tip) = line.strip_prefix("tip: ") {
-            remedies.push(tip.to_owned());
+            // An unknown option is rarely meant as a value: the help of the command lists what there is.
+            if !tip.starts_with("to pass ") {
+                remedies.push(tip.to_owned());
+            }
         } else if let Some(values) = line.strip_prefix('[') {
             remedies.push(values.trim_end_matches(']').to_owned());
         } else {
@@ -85,6 +88,7 @@ mod tests {
     fn an_argument_error_points_at_its_word_and_names_the_remedy() {
         for (line, marks, message, remedy) in [
             ("plan --iopps 5", Some("--iopps"), "unexpected argument", "similar argument"),
+            ("gate a.json --expect x", Some("--expect"), "unexpected argument", "see `fathom gate --help`"),
             ("frobnicate", Some("frobnicate"), "unrecognized subcommand", "see `fathom --help`"),
             ("runs shw", Some("shw"), "unrecognized subcommand", "'show'"),
             ("run --format xml", Some("xml"), "invalid value 'xml'", "possible values: text, json"),
