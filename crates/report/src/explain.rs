@@ -80,8 +80,7 @@ impl ExplainPage {
             let count: usize = explained.iter().map(|explanation| explanation.findings.len()).sum();
             let findings = match count {
                 0 => "More".to_owned(),
-                1 => "1 finding".to_owned(),
-                count => format!("{count} findings"),
+                count => units::counted(count as u64, "finding"),
             };
             self.sheet.line(&self.sheet.faint(&format!("{FIGURES}{findings}: --details")));
         }

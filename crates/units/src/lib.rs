@@ -26,5 +26,5 @@ pub use operation::{CallKind, DataKind, OpKind, PerKind};
 pub use printable::{is_hidden, printable, push_printable};
 pub use problem::{Place, Problem, ProblemClass, ProblemCode, ProblemLevel};
 pub use rate::{Rate, Schedule};
-pub use text::{count, grouped, percent, portion, requests_in_flight, significant};
+pub use text::{count, counted, grouped, percent, portion, requests_in_flight, significant};
 pub use zone::{Zone, ZoneCommand, ZoneCondition, ZoneKind, ZoneReport};

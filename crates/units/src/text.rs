@@ -45,6 +45,12 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
+/// Formats a number of things: `1 request`, `1,024 requests`.
+#[must_use]
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
 /// Formats a fraction as a percentage: `0.987` is `98.7%`.
 #[must_use]
 pub fn percent(share: f64) -> String {
@@ -93,6 +99,7 @@ mod tests {
         for (n, text) in cases {
             assert_eq!(grouped(n), text);
         }
+        assert_eq!((counted(1, "request"), counted(2_000, "request")), ("1 request".into(), "2,000 requests".into()));
     }
 
     #[test]

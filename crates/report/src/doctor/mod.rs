@@ -43,8 +43,7 @@ impl DoctorTally {
     fn words(self) -> String {
         let problems = match self.problems {
             0 => String::new(),
-            1 => "1 problem".to_owned(),
-            n => format!("{n} problems"),
+            n => units::counted(n as u64, "problem"),
         };
         let some = |n: usize, words: &str| if n == 0 { String::new() } else { format!("{n} {words}") };
         let parts =

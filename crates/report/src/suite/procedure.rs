@@ -40,8 +40,7 @@ fn summary(suite: &SuiteProcedure<'_>) -> String {
         writing => format!("{writing} write"),
     };
     let rounds = suite.rounds.map_or_else(String::new, |rounds| format!(", in up to {} rounds", rounds.most));
-    let noun = if all == 1 { "step" } else { "steps" };
-    format!("{all} {noun}{rounds}, {writing}")
+    format!("{}{rounds}, {writing}", units::counted(all as u64, "step"))
 }
 
 /// Returns the suite as text.

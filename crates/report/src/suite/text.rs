@@ -298,8 +298,7 @@ pub fn text(document: &SuiteResult, style: SheetStyle) -> String {
     sheet.gap();
     print_table(&mut sheet, &table(document));
     if !style.details {
-        let findings = findings(document).len();
-        let findings = if findings == 1 { "1 finding".to_owned() } else { format!("{findings} findings") };
+        let findings = units::counted(findings(document).len() as u64, "finding");
         sheet.gap();
         sheet.aside(0, &format!("Conditions and {findings}: --details"));
         return sheet.finish();

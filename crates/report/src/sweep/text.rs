@@ -207,8 +207,7 @@ impl SweepPage {
         if !self.sheet.shows_details() {
             let notes = match caveats.len() {
                 0 => "Curves".to_owned(),
-                1 => "Curves and 1 remark".to_owned(),
-                count => format!("Curves and {count} remarks"),
+                count => format!("Curves and {}", units::counted(count as u64, "remark")),
             };
             self.sheet.gap();
             return self.sheet.line(&self.sheet.faint(&format!("{notes}: --details")));

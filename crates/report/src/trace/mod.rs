@@ -28,5 +28,5 @@ pub(crate) fn tables(study: &trace::TraceStudy) -> Vec<TraceTable> {
 
 /// Formats a number of requests.
 fn requests(number: u64) -> String {
-    if number == 1 { "1 request".to_owned() } else { format!("{} requests", units::grouped(number)) }
+    units::counted(number, "request")
 }

@@ -32,10 +32,7 @@ pub(crate) fn text(report: &TraceStudy, style: SheetStyle) -> String {
         job.iter().for_each(|(label, value)| page.sheet.field(label, value));
         report.copies.iter().for_each(|copy| page.copy(copy));
         page.sheet.gap();
-        let findings = match report.findings.len() {
-            1 => "1 finding".to_owned(),
-            count => format!("{count} findings"),
-        };
+        let findings = units::counted(report.findings.len() as u64, "finding");
         page.sheet.aside(0, &format!("{findings}, arrivals, latencies, working set, processes: --details"));
         return page.sheet.finish();
     }

@@ -1,7 +1,7 @@
 //! Sentences of findings about runs on many hosts.
 
 use analyse::{Code, Finding, Quantity, Remedy};
-use units::{Bytes, grouped};
+use units::{Bytes, counted, grouped};
 
 use super::{SentenceFigures, joined, run, subject};
 
@@ -157,14 +157,12 @@ pub(super) fn remedy(remedy: &Remedy, finding: &Finding) -> String {
         }
         Remedy::MoreHosts => "Distribute the ranks over more hosts, or use hosts with more processors.".to_owned(),
         Remedy::FewerRanks { ranks } => format!(
-            "Use {} {}: more of them only add latency. To get more, raise the limit that they share.",
-            grouped(ranks),
-            if ranks == 1 { "rank" } else { "ranks" }
+            "Use {}: more of them only add latency. To get more, raise the limit that they share.",
+            counted(ranks, "rank")
         ),
         Remedy::CompareRanks { ranks } => format!(
-            "Run again with {} {}: if each then gets more, they share a limit; if not, each has its own.",
-            grouped(ranks),
-            if ranks == 1 { "rank" } else { "ranks" }
+            "Run again with {}: if each then gets more, they share a limit; if not, each has its own.",
+            counted(ranks, "rank")
         ),
         _ => String::new(),
     }

@@ -6,7 +6,7 @@
 
 use job::{ReplayFacts, ReplayOptions};
 use trace::TraceEnd;
-use units::{Nanos, OpKind, Problem, ProblemCode, grouped};
+use units::{Nanos, OpKind, Problem, ProblemCode, counted};
 
 use super::feed::{DATA_BYTES_MAX, FedRequest, TraceFeed};
 use crate::TraceBytes;
@@ -93,7 +93,7 @@ fn described(feed: &TraceFeed) -> Vec<String> {
     ]
     .into_iter()
     .filter(|(count, _)| *count > 0)
-    .map(|(count, what)| format!("{} {} {what}", grouped(count), if count == 1 { "request" } else { "requests" }))
+    .map(|(count, what)| format!("{} {what}", counted(count, "request")))
     .collect();
     if let Some(what) = &counts.first_damage {
         notes.push(format!("damaged parts of the trace: {}, the first at {what}", counts.damaged));

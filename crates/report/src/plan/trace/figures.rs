@@ -62,8 +62,7 @@ pub(super) fn load(plan: &TracePlanResult) -> String {
         0.0 => "all writes".to_owned(),
         share => format!("{} reads", percent(share)),
     };
-    let requests =
-        if part.requests == 1 { "1 request".to_owned() } else { format!("{} requests", grouped(part.requests)) };
+    let requests = units::counted(part.requests, "request");
     if part.iops <= 0.0 {
         return format!("{of}: {requests} at one instant, {reads}");
     }
