@@ -108,7 +108,8 @@ kib() {
     fi
 }
 
-# expect CODES PATTERN COMMAND...: checks the exit code, and that the output matches a pattern (grep -Ei).
+# expect CODES PATTERN COMMAND...: checks the exit code, and that a line of the output matches a pattern (grep -Ei): an
+# option, a path or a value, because sentences change.
 expect() {
     local codes=$1 pattern=$2 code=0
     shift 2

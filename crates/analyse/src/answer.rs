@@ -24,7 +24,8 @@ pub struct Answer<'a> {
     pub limit: Limit,
     /// Finding that decides it; `None` if there is nothing to decide it with.
     pub deciding: Option<&'a Finding>,
-    /// Finding that names a limit, although another one invalidates the figures.
+    /// Finding that names a limit although another one invalidates the figures, or the errors because of which there
+    /// are none.
     pub doubtful: Option<&'a Finding>,
     /// Findings with a change that helps.
     pub helping: Vec<&'a Finding>,
@@ -149,7 +150,9 @@ pub fn answer(findings: &[Finding]) -> Answer<'_> {
         None => own.chain(purchases).chain(reductions).chain(of_restrictions).collect(),
     };
     let helping = helping.into_iter().filter(|finding| finding.remedy.is_some()).collect();
-    let doubtful = invalid.and(known);
+    let failed = deciding.filter(|finding| finding.code == Code::NothingMeasured);
+    let errors = failed.and_then(|_| findings.iter().find(|finding| finding.code == Code::ErrorsSeen));
+    let doubtful = errors.or(invalid.and(known));
     Answer { limit, deciding, doubtful, helping, restricting: of(Part::Restriction).collect() }
 }
 

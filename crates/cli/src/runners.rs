@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use device::{DeviceRunner, HostTraces, capacity};
+use drive::FailureCause;
 use engine::MonotonicClock;
 use engine::gate::WriteGate;
 use fleet::{FleetRunner, RankHost};
@@ -16,7 +17,7 @@ use record::{HostRecord, Run};
 use runner::{CompletedRun, PreparedRun, RunFacts, RunPlace, Runner, Seeds, WorkerFailure};
 use sim::model::ModelRunner;
 use units::random::mix;
-use units::{Nanos, Problem, ProblemCode};
+use units::{Nanos, Problem, ProblemCode, counted};
 
 use crate::exit::Exit;
 use crate::{home, rank, shutdown};
@@ -207,12 +208,24 @@ pub(crate) fn failures(prepared: &dyn PreparedRun, completed: &CompletedRun) -> 
         let worker = &workers[one.number];
         let (name, engine) = (&plan.jobs[worker.job].name, plan.jobs[worker.job].engine.kind);
         problems.extend(one.error.as_ref().map(|error| error.problem.clone().of(name)));
-        problems.extend(one.failures.iter().map(|failure| device::failure(failure, worker, engine).of(name)));
+        // All operations in flight fail alike when a device disappears: one of them is described.
+        let mut described = Vec::new();
+        let shown = one.failures.iter().filter(|failure| match failure.cause {
+            FailureCause::Errno(errno) => {
+                let is_new = !described.contains(&(errno, failure.decision.kind));
+                described.push((errno, failure.decision.kind));
+                is_new
+            }
+            _ => true,
+        });
+        let before = problems.len();
+        problems.extend(shown.map(|failure| device::failure(failure, worker, engine).of(name)));
+        let shown = problems.len() - before;
         let pending = runner::pending_operations(plan, workers, std::slice::from_ref(one));
         problems.extend(report::stuck_lines(&pending, PENDING_REPORTED).into_iter().map(failed));
-        let unreported = one.summary.errors.saturating_sub(one.failures.len() as u64);
-        if unreported > 0 && !one.failures.is_empty() {
-            problems.push(failed(format!("{name}: {unreported} more operations failed")));
+        let unreported = one.summary.errors.saturating_sub(shown as u64);
+        if unreported > 0 && shown > 0 {
+            problems.push(failed(format!("{name}: {} failed too", counted(unreported, "more operation"))));
         }
     }
     let is_stuck = completed.workers.iter().any(|one| !one.pending.is_empty());

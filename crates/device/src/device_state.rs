@@ -1,26 +1,14 @@
-//! Remedies for failed operations based on the state of the device, where the error number alone is misleading: a write
-//! to a removed disk fails with "No space left on device".
+//! The state of a device after a failed operation, where the error number alone is misleading: a write to a removed disk
+//! fails with "No space left on device".
 
 use std::path::Path;
 
 use engine::files::{self, FileKind};
-use units::OpKind;
-
-/// Returns the remedy if the device is gone, or if it accepts writes only at the write pointers of its zones.
-pub fn remedy(path: &str, kind: OpKind) -> Option<&'static str> {
-    let place = Path::new(path);
-    if is_removed(place) {
-        return Some("see the kernel log (dmesg): the device is gone");
-    }
-    (kind == OpKind::Write && is_zoned(place)).then_some(
-        "set zonemode=zbd: a zoned device accepts writes only at a zone's write pointer (reset zones with `blkzone \
-         reset`)",
-    )
-}
 
 /// Reports whether a previously opened path no longer has a device, or its device has only a node left.
-fn is_removed(path: &Path) -> bool {
-    let root = Path::new("/");
+#[must_use]
+pub fn is_removed(path: &str) -> bool {
+    let (root, path) = (Path::new("/"), Path::new(path));
     match files::look(path) {
         Ok(None) => path.starts_with("/dev"),
         Ok(Some(seen)) => seen.kind == FileKind::Block && seen.bytes == 0,
@@ -28,7 +16,9 @@ fn is_removed(path: &Path) -> bool {
     }
 }
 
-fn is_zoned(path: &Path) -> bool {
+/// Reports whether a device accepts writes only at the write pointers of its zones.
+pub(crate) fn is_zoned(path: &str) -> bool {
+    let path = Path::new(path);
     let is_device = matches!(files::look(path), Ok(Some(seen)) if seen.kind == FileKind::Block);
     let Some((major, minor)) = probe::number_of(Path::new("/"), path).filter(|_| is_device) else { return false };
     // The queue of a partition is in the directory of its disk.
@@ -42,9 +32,9 @@ mod tests {
 
     #[test]
     fn a_missing_device_node_means_a_removed_device() {
-        assert_eq!(remedy("/dev/no-such-device", OpKind::Read), Some("see the kernel log (dmesg): the device is gone"));
-        assert_eq!(remedy("/no-such-file", OpKind::Write), None);
-        assert_eq!(remedy("/proc/self/exe", OpKind::Write), None);
-        assert_eq!(remedy("/dev/null", OpKind::Write), None);
+        assert!(is_removed("/dev/no-such-device"));
+        for path in ["/no-such-file", "/proc/self/exe", "/dev/null"] {
+            assert!(!is_removed(path) && !is_zoned(path), "{path}");
+        }
     }
 }

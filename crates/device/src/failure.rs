@@ -19,10 +19,21 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: EngineKi
     let path = worker.files.files.get(decision.file as usize).map_or("the target", |file| file.path.as_str());
     let place = place(decision, path, engine);
     let problem = |what: String| Problem::error(ProblemCode::Operation, what);
+    let is_of_device = !engine.is_remote() && engine.name_call().is_none();
+    if matches!(failure.cause, FailureCause::Errno(_) | FailureCause::EndOfFile)
+        && is_of_device
+        && device_state::is_removed(path)
+    {
+        return problem(format!("{place} failed: the device is gone")).help("see the kernel log (dmesg)");
+    }
     match &failure.cause {
         FailureCause::Errno(errno) => {
-            let reason = std::io::Error::from_raw_os_error(*errno);
+            let error = std::io::Error::from_raw_os_error(*errno);
             let errno = Errno::from_raw_os_error(*errno);
+            if engine == EngineKind::IoUringCmd && errno == Errno::ILSEQ {
+                return problem(format!("{place} failed: the device found data or protection information that differ"))
+                    .help("see verify_pattern (with verify_mode=compare), pi_chk and apptag");
+            }
             let known = match engine {
                 EngineKind::Nbd => remedy_of_export(errno),
                 EngineKind::Http => None,
@@ -30,14 +41,16 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: EngineKi
                 EngineKind::IoUringCmd => remedy_of_command(errno).or_else(|| remedy(decision.kind, errno)),
                 _ if engine.is_of_network() => remedy_of_connection(errno),
                 EngineKind::E4defrag => remedy_of_exchange(errno),
-                _ => device_state::remedy(path, decision.kind).or_else(|| remedy(decision.kind, errno)),
+                _ if decision.kind == OpKind::Write && device_state::is_zoned(path) => Some(
+                    "set zonemode=zbd: a zoned device accepts writes only at a zone's write pointer (reset zones with \
+                     `blkzone reset`)",
+                ),
+                _ => remedy(decision.kind, errno),
             };
-            problem(format!("{place} failed: {reason}")).maybe_help(known.map(str::to_owned))
+            problem(format!("{place} failed: {error}")).maybe_help(known.map(str::to_owned))
         }
         FailureCause::EndOfFile => {
-            let state = if engine.is_remote() { None } else { device_state::remedy(path, decision.kind) };
-            let remedy = state.unwrap_or("use a smaller size or offset");
-            problem(format!("{place} failed: the offset is at or beyond the end")).help(remedy)
+            problem(format!("{place} failed: the offset is at or beyond the end")).help("use a smaller size or offset")
         }
         FailureCause::Mismatch(mismatch) => problem(format!("verification of {path} failed: {mismatch}")),
         FailureCause::TooSlow { latency, most } => {
@@ -64,7 +77,6 @@ pub(crate) fn of_disk(failure: &OperationFailure, worker: &WorkerPlan, engine: E
 fn remedy_of_command(errno: Errno) -> Option<&'static str> {
     Some(match errno {
         Errno::OPNOTSUPP => "the device does not support this command: see the field oncs of `nvme id-ctrl`",
-        Errno::ILSEQ => "data or protection information mismatch: see pi_chk and apptag",
         Errno::NODATA => "the blocks are unreadable: they may be unwritten, or marked bad with write_mode=uncor",
         Errno::ACCESS => "run as root: the kernel allows this command only to root",
         Errno::INVAL => "see the kernel log (dmesg) and `nvme id-ns`: the device or the kernel rejected the command",

@@ -6,7 +6,7 @@ use workload::{Decision, Mismatch};
 /// `EIO`, also used for a transfer of no bytes.
 pub(crate) const EIO: i32 = 5;
 /// `EILSEQ`, fio's error number for a block that differs from what was written.
-const EILSEQ: i32 = 84;
+pub(crate) const EILSEQ: i32 = 84;
 /// `ETIMEDOUT`, fio's error number for an operation that took too long.
 const ETIMEDOUT: i32 = 110;
 

@@ -123,8 +123,8 @@ zoned() {
 test_zoned_namespace() {
     zoned
     expect "0 4" read fathom run --progress off --name=t --rw=randread --bs=4k --size=8m --ioengine=io_uring --direct=1 --filename="$zoned"
-    expect 3 "the device is zoned" fathom run --progress off --name=t --rw=randwrite --bs=4k --size=8m --ioengine=io_uring --direct=1 --filename="$zoned"
+    expect 3 "zonemode=zbd" fathom run --progress off --name=t --rw=randwrite --bs=4k --size=8m --ioengine=io_uring --direct=1 --filename="$zoned"
     sequential="fathom run --progress off --name=t --rw=write --bs=4k --offset=16m --size=8m --ioengine=psync --direct=1 --filename=$zoned --allow-destroy=$zoned"
     expect "0 4" write $sequential
-    expect 3 "the device is zoned" $sequential
+    expect 3 "zonemode=zbd" $sequential
 }

@@ -21,7 +21,7 @@ removed() {
     wait $running || code=$?
     [ $code = 3 ] || fail "exit code $code, not 3: $(cat /tmp/partial.err)"
     grep -q panicked /tmp/partial.err && fail "it panicked: $(cat /tmp/partial.err)"
-    grep -q "the device has gone" /tmp/partial.err || fail "it does not say why: $(cat /tmp/partial.err)"
+    grep -q "the device is gone" /tmp/partial.err || fail "it does not say why: $(cat /tmp/partial.err)"
     # The results so far are printed and in the file.
     grep -Eq "write +[0-9.]+k? IOPS .* [0-9,]+ operations" /tmp/partial.txt || fail "no results: $(cat /tmp/partial.txt)"
     tail -n 1 /tmp/partial.json | grep -q '^}$' || fail "the second output is not whole: $(tail -c 300 /tmp/partial.json)"

@@ -94,7 +94,7 @@ test_sense_data_are_reported() {
     done
     expect 1 "illegal request" fathom fio --name=t --ioengine=sg --rw=write --bs=4k --size=64k --sg_write_mode=write_stream \
         --stream_id=3 --filename="$scsi"
-    expect 1 "illegal request.*use a device with streams|use a device with streams" fathom fio --name=t --ioengine=sg --rw=write --bs=4k \
+    expect 1 "stream_id=N" fathom fio --name=t --ioengine=sg --rw=write --bs=4k \
         --size=64k --sg_write_mode=write_stream --filename="$scsi"
 }
 
@@ -127,7 +127,7 @@ test_users_of_the_disk_count_for_its_generic_device() {
     dmsetup create sgheld --table "0 2048 linear $scsi 0"
     later "dmsetup remove sgheld"
     expect 1 "in use by" fathom fio --name=t --ioengine=sg --rw=write --bs=4k --size=64k --filename="$generic"
-    expect 1 "no whole SCSI disk" fathom fio --name=t --ioengine=sg --rw=write --bs=4k --size=64k --filename=/dev/mapper/sgheld
+    expect 1 "whole SCSI disk" fathom fio --name=t --ioengine=sg --rw=write --bs=4k --size=64k --filename=/dev/mapper/sgheld
 }
 
 # A name in /dev says nothing about the device.
@@ -159,15 +159,15 @@ test_own_data_are_recognized_after_commands() {
 test_partitions_and_other_devices_are_refused() {
     sg_disk num_parts=1
     wait_for "test -b ${scsi}1"
-    expect "1 2" "no whole SCSI disk" fathom run --progress off --name=t --ioengine=sg --rw=read --bs=4k --size=64k --filename="${scsi}1"
-    expect "1 2" "no whole SCSI disk" fathom run --progress off --name=t --ioengine=sg --rw=write --bs=4k --size=64k --filename="${scsi}1" \
+    expect "1 2" "whole SCSI disk" fathom run --progress off --name=t --ioengine=sg --rw=read --bs=4k --size=64k --filename="${scsi}1"
+    expect "1 2" "whole SCSI disk" fathom run --progress off --name=t --ioengine=sg --rw=write --bs=4k --size=64k --filename="${scsi}1" \
         --allow-destroy="${scsi}1"
     disk nosg 16
-    expect "1 2" "no whole SCSI disk" fathom run --progress off --name=t --ioengine=sg --rw=write --bs=4k --size=64k --filename=/dev/nosg \
+    expect "1 2" "whole SCSI disk" fathom run --progress off --name=t --ioengine=sg --rw=write --bs=4k --size=64k --filename=/dev/nosg \
         --allow-destroy=/dev/nosg
     head -c 65536 /dev/zero > /tmp/regular
-    expect "1 2" "no SCSI device" fathom run --progress off --name=t --ioengine=sg --rw=read --bs=4k --size=64k --filename=/tmp/regular
-    expect "1 2" "no SCSI device" fathom run --progress off --name=t --ioengine=sg --rw=write --bs=4k --size=64k --filename=/dev/null
+    expect "1 2" "SCSI d" fathom run --progress off --name=t --ioengine=sg --rw=read --bs=4k --size=64k --filename=/tmp/regular
+    expect "1 2" "SCSI d" fathom run --progress off --name=t --ioengine=sg --rw=write --bs=4k --size=64k --filename=/dev/null
 }
 
 long_test_blocks_of_4096_bytes() {
@@ -205,8 +205,8 @@ test_tapes_and_enclosures_are_refused() {
     for node in /sys/class/scsi_generic/sg*; do
         node=/dev/${node##*/}
         wait_for "test -c $node"
-        expect "1 2" "it is no disk" fathom run --progress off --name=t --ioengine=sg --rw=write --bs=4k --size=64k --filename="$node" \
+        expect "1 2" "not a disk" fathom run --progress off --name=t --ioengine=sg --rw=write --bs=4k --size=64k --filename="$node" \
             --allow-destroy="$node"
-        expect "1 2" "it is no disk" fathom run --progress off --name=t --ioengine=sg --rw=read --bs=4k --size=64k --filename="$node"
+        expect "1 2" "not a disk" fathom run --progress off --name=t --ioengine=sg --rw=read --bs=4k --size=64k --filename="$node"
     done
 }

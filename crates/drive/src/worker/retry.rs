@@ -5,7 +5,7 @@ use units::{Nanos, OpKind};
 use workload::{Checked, Decision};
 
 use super::{DriveWorker, op};
-use crate::outcome::{Damaged, EIO, Ending, FailureCause, OperationFailure};
+use crate::outcome::{Damaged, EILSEQ, EIO, Ending, FailureCause, OperationFailure};
 use crate::slots::Flight;
 
 /// `EAGAIN`: the operation is submitted again.
@@ -111,6 +111,10 @@ impl DriveWorker {
             }
             result => FailureCause::Errno(result.saturating_neg()),
         };
+        if decision.checked && self.policy.compares && cause.errno() == EILSEQ {
+            self.checks.results.checked += 1;
+            self.checks.results.mismatches += 1;
+        }
         self.fail(decision, cause, None);
         self.issuer.note_failure(&decision);
         self.issuer.complete(&decision, completion.completed);

@@ -236,6 +236,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::NothingMeasured if !figures.has(Quantity::Runtime) => {
             "No operation completed before the job failed.".to_owned()
         }
+        Code::NothingMeasured if figures.value(Quantity::Runtime) == 0.0 => "No operation completed.".to_owned(),
         Code::NothingMeasured => {
             format!("No operation completed in {}.", figures.time(Quantity::Runtime))
         }
