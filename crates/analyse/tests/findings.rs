@@ -567,7 +567,7 @@ fn exhausted_credits_explain_a_change_of_throughput() {
     let mut run = bursting(Some(15 * SECOND_NS));
     run.jobs[0].result.series.intervals[15..].iter_mut().for_each(|interval| interval.ios[0] /= 3);
     let found = finding(&run, Code::BurstOrDrift).unwrap();
-    assert_eq!((found.subject.as_deref(), found.remedy), (Some("volume IOPS"), None));
+    assert_eq!((found.subject.as_deref(), found.remedy), (Some("volume IOPS"), Some(Remedy::Ramp { ramp_s: 15 })));
     assert_eq!(found.value(Quantity::CreditsGone), Some(15e9));
     let held = finding(&run, Code::ModelHeldBack).unwrap();
     assert_eq!((held.value(Quantity::CreditsGone), held.value(Quantity::CreditsLast)), (Some(15e9), None));

@@ -233,7 +233,10 @@ pub(crate) fn drift(facts: Facts<'_>) -> Option<Finding> {
     }
     Some(match reason {
         Some((stage, gone_ns)) => {
-            finding.about(&stage.name).with(Quantity::CreditsGone, gone_ns, EvidenceSource::Model)
+            let finding = finding.about(&stage.name).with(Quantity::CreditsGone, gone_ns, EvidenceSource::Model);
+            let ramp_s = (gone_ns / 1e9).ceil() as u64;
+            // A trace is replayed from its beginning.
+            if facts.job.replay.is_none() { finding.remedy(Remedy::Ramp { ramp_s }) } else { finding }
         }
         None => finding.remedy(Remedy::RunLonger { runtime_s: runtime_s.max(300) }),
     })

@@ -23,7 +23,7 @@ fn a_thousand_hosts_take_less_than_a_gibibyte_and_have_a_row_each() {
     command.args(words(JOB)).args(["--numjobs=3", "--group_reporting"]);
     let ended = run(&mut command).expect_clean();
     assert!(ended.stdout.contains("1000 of 1000 on 1000 hosts") && ended.stdout.contains("984 more between these"));
-    assert!(ended.stdout.contains("Volume IOPS shared by 1000 hosts is the limit"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("limit is volume IOPS shared by 1000 hosts"), "{}", ended.stdout);
     let run: Run = record::from_json(&std::fs::read_to_string(&output).unwrap()).unwrap();
     let fleet = run.fleet.unwrap();
     assert_eq!((fleet.members.len(), run.jobs.len(), run.jobs[0].workers), (1000, 1, 3000));

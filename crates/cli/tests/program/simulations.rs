@@ -29,7 +29,7 @@ fn hyperdisk_names_its_limit_and_the_depth_that_reaches_it() {
     let text = flat(&shallow.stdout);
     assert!(text.contains("reaching it takes 212 in flight. DO Set iodepth=212."), "{text}");
     let deep = simulate(HYPERDISK, "--name=a --rw=randread --iodepth=320 --runtime=5 --time_based").expect_clean();
-    assert!(deep.stdout.contains("Volume IOPS is the limit"), "{}", deep.stdout);
+    assert!(deep.stdout.contains("limit is volume IOPS"), "{}", deep.stdout);
 }
 
 #[test]
@@ -39,11 +39,11 @@ fn burst_credits_have_a_duration_and_an_end() {
         flat(&simulate(volume, &words).expect_clean().stdout)
     };
     let lasting = printed("aws/gp2", 10);
-    assert!(lasting.contains("Burst IOPS is the limit"), "{lasting}");
+    assert!(lasting.contains("limit is burst IOPS"), "{lasting}");
     assert!(lasting.contains("Burst credits: 5.37M left; at 2.70k/s they last 33.2 min."), "{lasting}");
     let empty = printed("vultr/hdd-block", 120);
-    assert!(empty.contains("Volume IOPS is the limit: its credits ran out after 59.9 s"), "{empty}");
-    assert!(empty.contains("to 500 in the last: the credits of volume IOPS ran out after 59.9 s."), "{empty}");
+    assert!(empty.contains("500 in the last: the burst credits of volume IOPS ran out after 59.9 s."), "{empty}");
+    assert!(empty.contains("DO Plan with the sustained 500 IOPS; ramp_time=60s"), "{empty}");
 }
 
 #[test]

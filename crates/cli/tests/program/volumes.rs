@@ -89,10 +89,10 @@ fn a_verdict_names_only_limits_of_the_jobs_volume() {
     let printed = run(fathom(["sim", "--details"]).arg(scratch.write("jobs.fio", text))).expect_clean().stdout;
     let answer = flat(printed.split("DO ").next().unwrap_or_default());
     let (slow, fast) = answer.split_once(" fast: ").expect("each job has an answer");
-    assert!(slow.contains("slow: 100 IOPS") && slow.contains("Volume IOPS is the limit"), "{printed}");
+    assert!(slow.contains("slow: 100 IOPS") && slow.contains("limit is volume IOPS"), "{printed}");
     assert!(fast.contains("volume throughput") && !fast.contains("volume IOPS"), "{printed}");
     let (slow, fast) = printed.split_once("Findings on fast").expect("each job has findings");
-    assert!(slow.contains("Findings on slow\nmodel_held_back: Volume IOPS is the limit"), "{printed}");
+    assert!(slow.contains("Findings on slow\nmodel_held_back: The limit is volume IOPS"), "{printed}");
     assert!(fast.contains("volume throughput") && !fast.contains("volume IOPS"), "{printed}");
     let run = record_of_file("custom", text);
     let model = run.model.as_ref().expect("a simulation has a model");

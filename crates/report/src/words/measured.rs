@@ -1,6 +1,6 @@
 //! The answer of a run: what it did, and what limited it.
 
-use analyse::{Code, Finding, Limit, Severity, Verdict, answer};
+use analyse::{Code, Finding, Limit, Quantity, Severity, Verdict, answer};
 use record::{DataKind, DirectionResult, JobResult, Run};
 use units::{Bytes, Nanos, count};
 
@@ -19,6 +19,7 @@ pub(crate) fn run_answer(run: &Run, verdict: &Verdict, job: &JobResult) -> Answe
     let done: Vec<String> = job.result.used_kinds().filter_map(|(kind, result)| of_kind(job, kind, result)).collect();
     let origin = Origin { kind: "run", volume: None };
     let reason = found.deciding.map(|finding| super::capitalized(&cause(finding, "the device", origin, context)));
+    let spent = found.restricting.iter().find(|finding| finding.value(Quantity::CreditsGone).is_some());
     let distrusted = verdict.headline.severity == Severity::Distrust;
     let outcome = match (found.limit, found.deciding.map(|finding| finding.severity)) {
         (_, Some(Severity::Distrust)) => Outcome::Bad,
@@ -31,12 +32,18 @@ pub(crate) fn run_answer(run: &Run, verdict: &Verdict, job: &JobResult) -> Answe
     let restrictions =
         found.doubtful.into_iter().chain(restricting).map(|finding| super::parts(finding, context).statement);
     let rate = done.join("; ");
-    let first = match (rate.is_empty(), distrusted) {
-        (true, _) => None,
-        (false, true) => Some(format!("Do not trust {rate}.")),
-        (false, false) => Some(format!("{rate}.")),
+    let verdict = match (spent, distrusted) {
+        // The mean of a burst and of what the volume sustains is the rate of neither.
+        (Some(phases), false) => format!("{} The mean is {rate}.", super::parts(phases, context).statement),
+        _ => {
+            let first = match (rate.is_empty(), distrusted) {
+                (true, _) => None,
+                (false, true) => Some(format!("Do not trust {rate}.")),
+                (false, false) => Some(format!("{rate}.")),
+            };
+            first.into_iter().chain(reason).chain(restrictions).collect::<Vec<_>>().join(" ")
+        }
     };
-    let verdict = first.into_iter().chain(reason).chain(restrictions).collect::<Vec<_>>().join(" ");
     let actions = found.helping.iter().map(|finding| action(finding, context)).collect();
     Answer { outcome, verdict, actions, basis: basis(run) }
 }

@@ -406,6 +406,10 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
         Remedy::RunLonger { runtime_s } if about.observed => format!("Measure for {}.", span(runtime_s as f64)),
         Remedy::Ramp { ramp_s } if about.observed => format!("Leave out the first {}.", span(ramp_s as f64)),
         Remedy::RunLonger { runtime_s } => format!("Set runtime={runtime_s}s with time_based."),
+        Remedy::Ramp { ramp_s } if finding.code == Code::BurstOrDrift => {
+            let sustained = SentenceFigures(finding).count(Quantity::LateIops);
+            format!("Plan with the sustained {sustained} IOPS; ramp_time={ramp_s}s measures that phase alone.")
+        }
         Remedy::Ramp { ramp_s } => format!("Leave it out with ramp_time={ramp_s}s."),
         Remedy::LowerDepth { iodepth, total } => {
             format!(
@@ -691,7 +695,7 @@ mod tests {
         assert!(text.ends_with(" Burst credits: 5.39M left; at 2.70k/s they last 33.3 min."), "{text}");
         let gone = [(Quantity::EarlyIops, 12_000.0), (Quantity::LateIops, 8_000.0), (Quantity::CreditsGone, 60e9)];
         let text = sentence(Code::BurstOrDrift, &gone, None);
-        assert!(text.contains("8.00k in the last: the credits of the model ran out after 60.0 s"), "{text}");
+        assert!(text.contains("8.00k in the last: the burst credits of the model ran out after 60.0 s"), "{text}");
     }
 
     #[test]

@@ -142,11 +142,10 @@ pub(super) fn not_asynchronous(figures: &SentenceFigures<'_>, engine: &str) -> S
 
 pub(super) fn burst_or_drift(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let reason = figures.clause(Quantity::CreditsGone, || {
-        format!(": the credits of {} ran out after {}", subject(finding), figures.span(Quantity::CreditsGone))
+        format!(": the burst credits of {} ran out after {}", subject(finding), figures.span(Quantity::CreditsGone))
     });
     format!(
-        "Throughput changed from {} IOPS in the first third of the run to {} in the last{reason}. Report the two phases \
-         separately.",
+        "{} IOPS in the first third of the run, {} in the last{reason}.",
         figures.count(Quantity::EarlyIops),
         figures.count(Quantity::LateIops)
     )
@@ -158,7 +157,7 @@ pub(super) fn cgroup_throttle(finding: &Finding, figures: &SentenceFigures<'_>) 
         false => format!("{}/s", figures.bytes(Quantity::CapBytesPerSecond)),
     };
     format!(
-        "{} is the limit: {cap}, used to {}. More depth only adds latency.",
+        "The limit is {} ({cap}), used to {}. More depth only adds latency.",
         subject(finding),
         figures.share(Quantity::Utilisation)
     )
@@ -167,13 +166,11 @@ pub(super) fn cgroup_throttle(finding: &Finding, figures: &SentenceFigures<'_>) 
 pub(super) fn model_held_back(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     if figures.has(Quantity::CreditsGone) {
         return format!(
-            "{} is the limit: its credits ran out after {}. It throttled {} of operations, {} on average. {} IOPS is the \
-             mean of both phases.",
+            "The limit is {}: its burst credits ran out after {}. It throttled {} of operations, {} on average.",
             subject(finding),
             figures.span(Quantity::CreditsGone),
             figures.share(Quantity::DecidedShare),
-            figures.time(Quantity::HeldMean),
-            figures.count(Quantity::Iops)
+            figures.time(Quantity::HeldMean)
         );
     }
     let held = if figures.value(Quantity::DecidedShare) < 0.5 {
@@ -187,10 +184,10 @@ pub(super) fn model_held_back(finding: &Finding, figures: &SentenceFigures<'_>) 
     };
     // A trace varies: neither its mean rate nor its mean depth belongs to the limit.
     if !figures.has(Quantity::InFlightNeeded) {
-        return format!("{} is the limit: {held}.{}", subject(finding), credits(figures));
+        return format!("The limit is {}: {held}.{}", subject(finding), credits(figures));
     }
     format!(
-        "{} is the limit, {} IOPS: {held}. Depth {} reaches it; more only adds latency.{}",
+        "The limit is {} ({} IOPS): {held}. Depth {} reaches it; more only adds latency.{}",
         subject(finding),
         figures.count(Quantity::Iops),
         figures.needed(Quantity::InFlightNeeded),

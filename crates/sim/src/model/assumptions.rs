@@ -10,6 +10,8 @@ use super::placement::Placement;
 
 /// Jitter matters if the 99th percentile would be longer by this fraction without it.
 const MATTERS: f64 = 0.05;
+/// Fraction of operations from which the way limits count sequential ones affects a result.
+const MERGED_SHARE: f64 = 0.01;
 
 /// Describes the effect of a stage's jitter, if it matters to its slowest job with the 99th percentile `p99`.
 pub(super) fn jitter(attachments: &[Attachment], stage: &ServiceStage, p99: Option<Nanos>) -> Option<String> {
@@ -93,6 +95,7 @@ fn merged(limit: &Limit, stage: &ServiceStage) -> Option<String> {
         let (count, all, bytes) = (grouped(count), grouped(stage.requests), units::Bytes::new(u64::from(bytes)));
         format!("{count} of {all} operations were {how} {bytes})")
     };
-    let parts: Vec<String> = cases.into_iter().filter(|(count, ..)| *count > 0).map(part).collect();
+    let matters = |count: u64| count as f64 >= MERGED_SHARE * stage.requests as f64 && count > 0;
+    let parts: Vec<String> = cases.into_iter().filter(|(count, ..)| matters(*count)).map(part).collect();
     (!parts.is_empty()).then(|| format!("{} ({})", parts.join("; "), cited_merging(merging)))
 }
