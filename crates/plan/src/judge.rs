@@ -207,7 +207,17 @@ fn drive_cap(drive: &volume::HardDisk, load: &Load) -> Option<Cap> {
     };
     let name = name.to_owned();
     let part = CapPart::Station(usize::MAX);
-    Some(Cap { name, part, iops, bucket: None, burst_secs: None, spread: 1.0, forgives_secs: 0.0, servers: 1 })
+    Some(Cap {
+        name,
+        part,
+        iops,
+        bucket: None,
+        burst_secs: None,
+        spread: 1.0,
+        forgives_secs: 0.0,
+        servers: 1,
+        members: 1,
+    })
 }
 
 /// Returns the IOPS while credits last, and for how long, if above the sustained rate.

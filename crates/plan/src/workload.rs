@@ -6,12 +6,23 @@ use volume::catalogue::{QuantityKind, quantity};
 use crate::need::Need;
 
 /// A need with its derivation, one line per step.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Derived {
     /// The resulting need.
     pub need: Need,
     /// Steps: `checkpoint: 140 GiB / (30 min × 5 %) = 1.56 GiB/s`.
     pub lines: Vec<String>,
+    /// Why the measured load is not the need.
+    pub doubt: Option<LoadDoubt>,
+}
+
+/// Why a measured load says nothing about what the application needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadDoubt {
+    /// It ran at a limit, and may need more: the limit, as a clause.
+    Ceiling(String),
+    /// The figures are averages since boot.
+    SinceBoot,
 }
 
 /// A key of a workload: name, kind of quantity, default, meaning.
@@ -194,7 +205,7 @@ fn oltp(values: &[f64]) -> Derived {
         capacity: Some(data as u64),
         ..Need::default()
     };
-    Derived { need, lines }
+    Derived { need, lines, doubt: None }
 }
 
 fn checkpoint(values: &[f64]) -> Derived {
@@ -214,7 +225,7 @@ fn checkpoint(values: &[f64]) -> Derived {
         capacity: Some((kept * model) as u64),
         ..Need::default()
     };
-    Derived { need, lines }
+    Derived { need, lines, doubt: None }
 }
 
 fn dataloader(values: &[f64]) -> Derived {
@@ -240,7 +251,7 @@ fn dataloader(values: &[f64]) -> Derived {
         capacity: Some(dataset as u64),
         ..Need::default()
     };
-    Derived { need, lines }
+    Derived { need, lines, doubt: None }
 }
 
 fn weights(values: &[f64]) -> Derived {
@@ -259,7 +270,7 @@ fn weights(values: &[f64]) -> Derived {
         shared: true,
         ..Need::default()
     };
-    Derived { need, lines }
+    Derived { need, lines, doubt: None }
 }
 
 fn streaming(values: &[f64]) -> Derived {
@@ -274,7 +285,7 @@ fn streaming(values: &[f64]) -> Derived {
         capacity: Some(data as u64),
         ..Need::default()
     };
-    Derived { need, lines }
+    Derived { need, lines, doubt: None }
 }
 
 fn boot(values: &[f64]) -> Derived {
@@ -291,10 +302,10 @@ fn boot(values: &[f64]) -> Derived {
         bytes(f64::from(block))
     )];
     let need = Need { bytes_per_sec: Some(rate), block: Some(block), capacity: Some(size as u64), ..Need::default() };
-    Derived { need, lines }
+    Derived { need, lines, doubt: None }
 }
 
 /// Unreachable: every workload gets as many values as it has keys.
 fn unreachable_need() -> Derived {
-    Derived { need: Need::default(), lines: Vec::new() }
+    Derived { need: Need::default(), lines: Vec::new(), doubt: None }
 }

@@ -132,7 +132,7 @@ pub fn of_load(
     file: impl FnOnce() -> Result<Derived, Vec<Problem>>,
 ) -> Result<Derived, Vec<Problem>> {
     let mut parser = NeedParser { problems: Vec::new() };
-    let mut derived = Derived { need: Need::default(), lines: Vec::new() };
+    let mut derived = Derived::default();
     match (&options.workload, options.from.is_some()) {
         (Some(words), true) => {
             let remedy = "use one of them";
@@ -167,7 +167,9 @@ pub fn of_load(
         parser.problems.push(Problem::error(ProblemCode::Plan, message).help(remedy));
     }
     parser.volumes(options, &mut need);
-    if parser.problems.is_empty() { Ok(Derived { need, lines: derived.lines }) } else { Err(parser.problems) }
+    // A rate that the user states is no measurement.
+    let doubt = derived.doubt.filter(|_| options.iops.is_none() && options.throughput.is_none());
+    if parser.problems.is_empty() { Ok(Derived { need, lines: derived.lines, doubt }) } else { Err(parser.problems) }
 }
 
 /// Returns the need of a load that is a trace, and the bounds on its latencies, or all problems together.

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use analyse::{ActiveIntervals, Observation};
+use analyse::{ActiveIntervals, Code, Observation};
 use job::{Arrivals, BlockSizes, Direction, EngineKind, HostSource, Job, Plan};
-use plan::workload::Derived;
+use plan::workload::{Derived, LoadDoubt};
 use plan::{Candidate, LatencyCache, Need, PlanTrial, Ranking, TrialOutcome};
 use record::{Declared, Input, Iostat, LatencyStats, Run, Shard};
 use results::plan::PlanResult;
@@ -217,6 +217,7 @@ impl PurchaseSearch<'_> {
         PlanResult {
             need,
             derivation: self.need.lines,
+            doubt: self.need.doubt,
             candidates,
             ranking,
             next_step: next_step.flatten(),
@@ -296,7 +297,8 @@ fn of_counters(name: &str, iostat: &Iostat, device: Option<&str>) -> Result<Deri
         derived.lines.push(format!("load of {chosen}, without {others} (select with `--device`)"));
     }
     derived.lines.extend(counted_with(iostat, &disks, chosen));
-    derived.lines.extend(at_limit(&seen, &[]));
+    let ceiling = at_limit(&seen, &[]).map(LoadDoubt::Ceiling);
+    derived.doubt = if seen.since_boot { Some(LoadDoubt::SinceBoot) } else { ceiling };
     derived.lines.extend(busiest(&seen));
     derived.lines.extend(other_requests(iostat, chosen));
     derived.lines.push(means_only(iostat));
@@ -339,7 +341,8 @@ fn of_run(name: &str, run: &Run) -> Option<Derived> {
     let (most, seen) = phases.iter().max_by(|a, b| order(&a.1, &b.1))?;
     let mut derived = of_observation(name, seen);
     derived.need.capacity = run.region_bytes(most);
-    derived.lines.extend(paced(run, most).or_else(|| at_limit(seen, &sampled(run, most))));
+    let ceiling = paced(run, most).or_else(|| limited(run, most)).or_else(|| at_limit(seen, &sampled(run, most)));
+    derived.doubt = ceiling.map(LoadDoubt::Ceiling);
     let names = |phase: &[usize]| {
         let mut names: Vec<&str> = phase.iter().map(|&job| run.jobs[job].name.as_str()).collect();
         names.dedup();
@@ -363,7 +366,32 @@ fn paced(run: &Run, jobs: &[usize]) -> Option<String> {
     let iops = sum(|declared| declared.rate_iops.sum()).map(|rate| format!("{} IOPS", units::count(rate as f64)));
     let bytes = sum(|declared| declared.rate_bytes.sum()).map(|rate| format!("{}/s", units::Bytes::new(rate)));
     let rate = iops.or(bytes)?;
-    Some(format!("an option capped this load at {rate}: if the application needs more, set it with --iops"))
+    Some(format!("an option of the job capped it at {rate}"))
+}
+
+/// Describes the limit that the figures of a run show.
+fn limited(run: &Run, jobs: &[usize]) -> Option<String> {
+    let verdicts = analyse::analyse(run);
+    let of_jobs = verdicts.iter().filter(|verdict| jobs.contains(&verdict.job));
+    let mut findings = of_jobs.flat_map(analyse::Verdict::findings);
+    findings.find_map(|finding| match (finding.code, &finding.subject) {
+        (
+            Code::VolumeIopsCap
+            | Code::VolumeThroughputCap
+            | Code::StationCap
+            | Code::MachineCap
+            | Code::EgressCap
+            | Code::CgroupThrottle
+            | Code::ModelHeldBack
+            | Code::BurstUsedUp
+            | Code::SharedLimit
+            | Code::RateNotReached,
+            Some(limit),
+        ) => Some(format!("{limit} limited it")),
+        (Code::RateNotReached, None) => Some("it missed its requested rate".to_owned()),
+        (Code::Throttled, _) => Some("it was throttled: a few operations took far longer than the rest".to_owned()),
+        _ => None,
+    })
 }
 
 /// Returns the variation of the throughput of each job of another program, from its samples.
@@ -386,11 +414,7 @@ fn at_limit(seen: &Observation, variations: &[f64]) -> Option<String> {
     };
     let queued = seen.in_flight()?.value() >= QUEUED;
     let iops = seen.iops.filter(|_| even && queued)?.value();
-    Some(format!(
-        "this load ran at a limit of {} IOPS (steady rate with queueing): the application may need more. Measure it \
-         on a faster volume, or set --iops",
-        units::count(iops)
-    ))
+    Some(format!("it ran at a limit of {} IOPS (steady rate with queueing)", units::count(iops)))
 }
 
 /// Returns the rate of a load, in bytes where its operations are not counted.
@@ -425,10 +449,7 @@ fn of_observation(name: &str, seen: &Observation) -> Derived {
     if seen.random.is_none() {
         lines.push("access pattern unknown: assuming random (set with --pattern)".to_owned());
     }
-    if seen.since_boot {
-        lines.push("averages since boot do not describe the load: measure it with `iostat -x -y 1 30`".to_owned());
-    }
-    Derived { need, lines }
+    Derived { need, lines, doubt: None }
 }
 
 fn of_job(name: &str, source: &dyn HostSource) -> Result<Derived, Vec<Problem>> {
@@ -463,5 +484,5 @@ fn of_job(name: &str, source: &dyn HostSource) -> Result<Derived, Vec<Problem>> 
         ..Need::default()
     };
     let lines = vec![format!("{name}: the pattern of job `{}`", job.name)];
-    Ok(Derived { need, lines })
+    Ok(Derived { need, lines, doubt: None })
 }

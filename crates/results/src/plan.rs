@@ -1,6 +1,7 @@
 //! Purchase plans, for a need and for a trace.
 
 use plan::replay::{ReplayBounds, ReplayResult, ReplayedCandidate};
+use plan::workload::LoadDoubt;
 use plan::{Candidate, Need, Ranking};
 
 /// A plan with everything that its formats print.
@@ -10,6 +11,8 @@ pub struct PlanResult {
     pub need: Need,
     /// How the need was derived from a workload or a file, one line per element.
     pub derivation: Vec<String>,
+    /// Why the measured load is not the need.
+    pub doubt: Option<LoadDoubt>,
     /// All volumes that were considered.
     pub candidates: Vec<Candidate>,
     /// Candidates that meet the need, by price and latency.

@@ -6,7 +6,7 @@
 use units::Nanos;
 
 use crate::request::{PerRequestKind, RequestKind};
-use crate::spec::{Behaviour, Burst, CountedUnit, Limit, Spec, Station};
+use crate::spec::{Behaviour, Burst, CountedUnit, Limit, Scope, Spec, Station, Striping};
 
 /// A closed loop of equal requests.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,6 +89,8 @@ pub struct Cap {
     pub forgives_secs: f64,
     /// Requests served at once.
     pub servers: u32,
+    /// Equal limits or stations, one of each volume in RAID 0, among which the requests are divided.
+    pub members: u32,
 }
 
 /// Waiting time at one cap under random arrivals (a Poisson process).
@@ -124,7 +126,8 @@ impl Cap {
         if busy >= 1.0 {
             return CapWait { mean_secs: f64::INFINITY, share: 1.0 };
         }
-        let service_secs = 1.0 / self.iops;
+        let members = f64::from(self.members);
+        let service_secs = members / self.iops;
         if self.servers > 1 {
             let servers = f64::from(self.servers);
             let share = libm::pow(busy, libm::sqrt(2.0 * (servers + 1.0)) - 1.0);
@@ -135,7 +138,7 @@ impl Cap {
         let share = busy * libm::exp(-self.forgives_secs / scale_secs.max(1e-15));
         // If one request alone exceeds the jitter, the next one waits for the remainder, however few arrive.
         let rest_secs = (self.spread * service_secs - self.forgives_secs).max(0.0);
-        let behind_one = -libm::expm1(-iops * rest_secs);
+        let behind_one = -libm::expm1(-iops / members * rest_secs);
         let mean_secs = (share * scale_secs / busy.max(1e-15)).max(behind_one * rest_secs / 2.0);
         CapWait { mean_secs, share: share.max(behind_one) }
     }
@@ -181,10 +184,36 @@ impl Prediction {
 /// Returns the caps of all limits and stations that count the load, the lowest first.
 #[must_use]
 pub fn caps(spec: &Spec, load: &Load) -> Vec<Cap> {
+    if let Some(striping) = spec.striping {
+        return striped_caps(spec, striping, load);
+    }
     let limits = spec.limits.iter().enumerate();
     let mut caps: Vec<Cap> = limits.filter_map(|(index, limit)| limit_cap(index, limit, load)).collect();
     let stations = spec.stations.iter().enumerate();
     caps.extend(stations.map(|(index, station)| station_cap(index, station, load)));
+    caps.sort_by(|a, b| a.iops.total_cmp(&b.iops));
+    caps
+}
+
+/// Returns the caps of volumes in RAID 0 on aligned requests. Each volume serves its fraction of the parts, of which a
+/// request has one for each unit; limits and stations of the machine count all parts.
+fn striped_caps(spec: &Spec, striping: Striping, load: &Load) -> Vec<Cap> {
+    let parts = |bytes: &u32| striping.aligned_parts(*bytes);
+    let of_member = Load { bytes: load.bytes.map(|bytes| parts(bytes).1), ..load.clone() };
+    let parts = load.mean(|kind| f64::from(parts(load.bytes.get(kind)).0)).max(1.0);
+    let member = Spec { striping: None, ..spec.clone() };
+    let mut caps = caps(&member, &of_member);
+    for cap in &mut caps {
+        let scope = match cap.part {
+            CapPart::Limit(index) => &spec.limits[index].scope,
+            CapPart::Station(index) => &spec.stations[index].scope,
+        };
+        cap.members = if *scope == Scope::Volume { striping.members } else { 1 };
+        let more = f64::from(cap.members) / parts;
+        cap.iops *= more;
+        cap.bucket =
+            cap.bucket.map(|Bucket { most, at_start }| Bucket { most: most * more, at_start: at_start * more });
+    }
     caps.sort_by(|a, b| a.iops.total_cmp(&b.iops));
     caps
 }
@@ -263,7 +292,7 @@ fn limit_cap(index: usize, limit: &Limit, load: &Load) -> Option<Cap> {
     });
     let spread = squares / (mean_secs * mean_secs).max(f64::MIN_POSITIVE);
     let (name, part) = (limit.name.clone(), CapPart::Limit(index));
-    let cap = Cap { name, part, iops, bucket, burst_secs: None, spread, forgives_secs, servers: 1 };
+    let cap = Cap { name, part, iops, bucket, burst_secs: None, spread, forgives_secs, servers: 1, members: 1 };
     (mean_secs > 0.0).then_some(cap)
 }
 
@@ -285,7 +314,17 @@ fn station_cap(index: usize, station: &Station, load: &Load) -> Cap {
     let service = load.mean(|kind| service_secs(station, *load.bytes.get(kind)));
     let iops = f64::from(station.servers) / service.max(1e-12);
     let (name, part) = (station.name.clone(), CapPart::Station(index));
-    Cap { name, part, iops, bucket: None, burst_secs: None, spread: 1.0, forgives_secs: 0.0, servers: station.servers }
+    Cap {
+        name,
+        part,
+        iops,
+        bucket: None,
+        burst_secs: None,
+        spread: 1.0,
+        forgives_secs: 0.0,
+        servers: station.servers,
+        members: 1,
+    }
 }
 
 #[cfg(test)]

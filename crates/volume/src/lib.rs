@@ -35,7 +35,7 @@ pub use law::Law;
 pub use request::{PerRequestKind, Request, RequestKind, Share};
 pub use spec::{
     Behaviour, Buffering, Burst, CountedUnit, IoUnit, Jitter, JitterBasis, LatencySpec, Limit, LimitSource, Merging,
-    Scope, Spec, Station, Tolerance, names_machine,
+    Scope, Spec, Station, Striping, Tolerance, names_machine,
 };
 pub use stage::{BurstCredits, Early, MergedCounts, ServiceStage, StageHosts, StageKind};
 pub use system::{Attachment, Home, System};

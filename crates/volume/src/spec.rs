@@ -24,6 +24,8 @@ pub struct Spec {
     pub stations: Vec<Station>,
     /// Service of admitted requests.
     pub behaviour: Behaviour,
+    /// Equal volumes that it consists of, each with the limits and the behaviour of the specification; `None` for one.
+    pub striping: Option<Striping>,
     /// Page cache of its machine, for jobs without `direct=1`.
     pub buffering: Buffering,
     /// Price for a month of 730 hours; `None` if unknown.
@@ -49,6 +51,43 @@ impl Spec {
     #[must_use]
     pub fn on_request(&self) -> Option<&str> {
         self.notes.iter().map(String::as_str).find(|note| note.starts_with(ON_REQUEST))
+    }
+}
+
+/// RAID 0: several equal volumes, among which consecutive units of the address space alternate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Striping {
+    /// Number of volumes, at least 2.
+    pub members: u32,
+    /// Consecutive bytes on one of them (`mdadm --chunk`, `lvcreate --stripesize`).
+    pub unit: u32,
+}
+
+impl Striping {
+    /// Returns the parts of a range, one for each volume that it concerns: number of the volume, offset and length on
+    /// it. Units of one volume are consecutive there, so that a large range has at most one part on each.
+    pub fn parts(self, offset: u64, length: u32) -> impl Iterator<Item = (usize, u64, u32)> {
+        let (unit, members) = (u64::from(self.unit), u64::from(self.members));
+        let end = offset + u64::from(length);
+        let (first, last) = (offset / unit, end.saturating_sub(1).max(offset) / unit);
+        let touched = (last - first + 1).min(members);
+        (0..touched).map(move |index| {
+            let start = first + index;
+            let within = if index == 0 { offset % unit } else { 0 };
+            let units = (last - start) / members + 1;
+            // All units are whole, except the first and the last of the range.
+            let final_unit = start + (units - 1) * members;
+            let beyond = (final_unit + 1) * unit - end.min((final_unit + 1) * unit);
+            let bytes = units * unit - within - beyond;
+            ((start % members) as usize, start / members * unit + within, bytes as u32)
+        })
+    }
+
+    /// Returns the parts of an aligned range of this length, and the bytes of each.
+    #[must_use]
+    pub fn aligned_parts(self, length: u32) -> (u32, u32) {
+        let parts = length.div_ceil(self.unit).clamp(1, self.members);
+        (parts, length.div_ceil(parts))
     }
 }
 

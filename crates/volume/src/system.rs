@@ -11,7 +11,7 @@ use crate::event_heap::{ADMITTED, DONE, DriveEvents, EventHeap, ID_BITS, MOVED};
 use crate::law::LawSampler;
 use crate::limiter::{Limiter, LimiterCounts, StageTally, limiters_by_kind};
 use crate::request::{PerRequestKind, Request, Share};
-use crate::spec::{Behaviour, Buffering, Burst, Jitter, LatencySpec, Limit, Scope, Spec, Station};
+use crate::spec::{Behaviour, Buffering, Burst, Jitter, LatencySpec, Limit, Scope, Spec, Station, Striping};
 use crate::spells::SlowPeriodState;
 use crate::stage::{Early, MergedCounts, ServiceStage, StageKind};
 use crate::station::Servers;
@@ -26,6 +26,24 @@ pub struct Attachment {
     pub spec: Spec,
     /// Name of the volume. Attachments with equal names share one volume with its limits and state.
     pub volume: String,
+}
+
+impl Attachment {
+    /// Returns the volumes that it consists of, which are named after it: `disk #1`.
+    fn members(&self) -> impl Iterator<Item = Self> + '_ {
+        let members = self.spec.striping.map_or(1, |striping| striping.members);
+        (1..=members).map(move |number| match self.spec.striping {
+            None => self.clone(),
+            Some(_) => Self {
+                spec: Spec {
+                    striping: None,
+                    size: Bytes::new(self.spec.size.get() / u64::from(members)),
+                    ..self.spec.clone()
+                },
+                volume: format!("{} #{number}", self.volume),
+            },
+        })
+    }
 }
 
 /// The simulated volumes and machines of a run.
@@ -86,8 +104,16 @@ struct Route {
     stations: Vec<usize>,
     limiters: PerRequestKind<Vec<usize>>,
     volume: usize,
+    /// Routes to the volumes that the volume of this one consists of.
+    stripe: Option<Box<Stripe>>,
     /// Records of its stations and limiters, each once: a run on many machines has many more.
     records: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct Stripe {
+    striping: Striping,
+    members: Vec<Route>,
 }
 
 #[derive(Debug)]
@@ -126,39 +152,33 @@ impl System {
     /// trips, but not before a drive [has moved](System::moved).
     #[inline]
     pub fn arrive(&mut self, now: Nanos, route: usize, request: Request) {
-        self.submit(now, route, request, |limiter| limiter.admit(now, request.kind, request.offset, request.length));
+        self.submit(now, route, request, |limiter, part| limiter.admit(now, part.kind, part.offset, part.length));
     }
 
     /// Submits a request of one of several users, each of whom gets an equal share of every limit: neither large
     /// requests nor many requests of one user delay another beyond its share. With one user this equals
     /// [`System::arrive`].
     pub fn arrive_shared(&mut self, now: Nanos, route: usize, request: Request, share: Share) {
-        let Request { kind, offset, length, .. } = request;
-        self.submit(now, route, request, |limiter| limiter.admit_share(now, share, kind, offset, length));
+        self.submit(now, route, request, |limiter, part| {
+            limiter.admit_share(now, share, part.kind, part.offset, part.length)
+        });
     }
 
     #[inline(always)]
-    fn submit(&mut self, now: Nanos, route: usize, request: Request, mut admit: impl FnMut(&mut Limiter) -> Nanos) {
+    fn submit(
+        &mut self,
+        now: Nanos,
+        route: usize,
+        request: Request,
+        mut admit: impl FnMut(&mut Limiter, &Request) -> Nanos,
+    ) {
         debug_assert!(request.id < Self::IDS_MAX, "request ID out of range");
         let route = &self.routes[route];
-        let mut arrived = now;
-        for &station in &route.stations {
-            arrived = self.stages.stations[station].serve(arrived, request.length);
+        if let Some(stripe) = &route.stripe {
+            let done = stripe.serve(&mut self.stages, now, request, &mut admit);
+            return self.events.push(done, DONE << ID_BITS | request.id);
         }
-        let mut admitted = arrived;
-        let mut deciding = None;
-        for &index in route.limiters.get(request.kind) {
-            let limiter = &mut self.stages.limiters[index];
-            let at = admit(limiter);
-            if at > admitted {
-                limiter.counts.delay_ns += at.since(admitted).get();
-                admitted = at;
-                deciding = Some(index);
-            }
-        }
-        if let Some(index) = deciding {
-            self.stages.limiters[index].counts.decided += 1;
-        }
+        let admitted = route.admit(&mut self.stages, now, &request, &mut admit);
         match &mut self.stages.volumes[route.volume] {
             Volume::Latency(latency_volume) => {
                 let done = admitted + latency_volume.latency(admitted, &request);
@@ -372,6 +392,65 @@ impl System {
     }
 }
 
+impl Route {
+    /// Returns when the stations and limits admit a request to the volume.
+    #[inline(always)]
+    fn admit(
+        &self,
+        stages: &mut SystemStages,
+        now: Nanos,
+        request: &Request,
+        admit: &mut impl FnMut(&mut Limiter, &Request) -> Nanos,
+    ) -> Nanos {
+        let mut arrived = now;
+        for &station in &self.stations {
+            arrived = stages.stations[station].serve(arrived, request.length);
+        }
+        let mut admitted = arrived;
+        let mut deciding = None;
+        for &index in self.limiters.get(request.kind) {
+            let limiter = &mut stages.limiters[index];
+            let at = admit(limiter, request);
+            if at > admitted {
+                limiter.counts.delay_ns += at.since(admitted).get();
+                admitted = at;
+                deciding = Some(index);
+            }
+        }
+        if let Some(index) = deciding {
+            stages.limiters[index].counts.decided += 1;
+        }
+        admitted
+    }
+}
+
+impl Stripe {
+    /// Serves the parts of a request by their volumes, and returns when the last one is done. A flush concerns all volumes.
+    #[cold]
+    fn serve(
+        &self,
+        stages: &mut SystemStages,
+        now: Nanos,
+        request: Request,
+        admit: &mut impl FnMut(&mut Limiter, &Request) -> Nanos,
+    ) -> Nanos {
+        let mut done = now;
+        let mut part = |member: &Route, part: Request| {
+            let admitted = member.admit(stages, now, &part, admit);
+            if let Volume::Latency(volume) = &mut stages.volumes[member.volume] {
+                done = done.max(admitted + volume.latency(admitted, &part));
+            }
+        };
+        if request.length == 0 {
+            self.members.iter().for_each(|member| part(member, request));
+        }
+        for (member, offset, length) in self.striping.parts(request.offset, request.length) {
+            part(&self.members[member], Request { offset, length, ..request });
+        }
+        done
+    }
+}
+
 impl LatencyVolume {
     fn new(latency: &LatencySpec, size: u64, seed: u64, number: u64) -> Self {
         let unwritten = latency.unwritten.as_ref().map(|law| {
@@ -449,6 +528,14 @@ struct SystemStages {
 
 impl SystemStages {
     fn route(&mut self, attachment: &Attachment) -> Route {
+        if let Some(striping) = attachment.spec.striping {
+            let members: Vec<Route> = attachment.members().map(|member| self.route(&member)).collect();
+            let mut records: Vec<usize> = members.iter().flat_map(|member| member.records.iter().copied()).collect();
+            records.sort_unstable();
+            records.dedup();
+            let (stations, limiters, volume) = (Vec::new(), PerRequestKind::default(), members[0].volume);
+            return Route { stations, limiters, volume, stripe: Some(Box::new(Stripe { striping, members })), records };
+        }
         let spec = &attachment.spec;
         let stations: Vec<usize> = spec.stations.iter().map(|station| self.station(attachment, station)).collect();
         let limits: Vec<(usize, &Limit)> =
@@ -458,7 +545,7 @@ impl SystemStages {
         let mut records: Vec<usize> = used.chain(stations.iter().map(|&index| self.station_records[index])).collect();
         records.sort_unstable();
         records.dedup();
-        Route { stations, limiters, volume: self.volume(attachment), records }
+        Route { stations, limiters, volume: self.volume(attachment), stripe: None, records }
     }
 
     fn station(&mut self, attachment: &Attachment, station: &Station) -> usize {

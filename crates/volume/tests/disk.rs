@@ -11,6 +11,7 @@ const SEED: u64 = 20_270_318;
 
 fn system(drive: HardDisk, seed: u64) -> System {
     let spec = Spec {
+        striping: None,
         name: "hdd/7200rpm".into(),
         title: "hard disk".into(),
         size: Bytes::new(SIZE),

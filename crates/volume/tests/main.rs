@@ -4,4 +4,5 @@ mod assumptions;
 mod disk;
 mod shares;
 mod sold;
+mod stripes;
 mod vectors;

@@ -14,6 +14,7 @@ use clap::Args;
 use device::HostTraces;
 use job::ReplayLoop;
 use live::EventLog;
+use plan::Ranking;
 use procedure::plan_words::{PlanLoop, PlanWords};
 use procedure::purchase::{PurchaseSearch, TrialOutcomes};
 use procedure::trace_purchase::{PreparedTrace, TraceQuestion, is_trace};
@@ -28,7 +29,7 @@ use crate::outputs::{self, Output};
 use crate::signals::Signals;
 use crate::{rank, runners};
 
-/// Plans for a need. That no volume meets it is a result, not a failure.
+/// Plans for a need.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     if let Some(name) = name(options) {
         return of_trace(options, &name);
@@ -68,7 +69,12 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
         return Ok(Exit::Signal(signal));
     }
     signals.conclude();
-    Ok(outputs::deliver_as(&mut files, ResultDocument::Plan(&report, words.show_math), options.format, options.details))
+    let met = match exit(&report.ranking) {
+        Exit::Good if report.doubt.is_some() => Exit::Distrust,
+        met => met,
+    };
+    let document = ResultDocument::Plan(&report, words.show_math);
+    Ok(outputs::deliver_as(&mut files, document, options.format, options.details).max(met))
 }
 
 pub(crate) const HELP: &str = "\
@@ -94,7 +100,8 @@ Examples:
   fathom plan --iops 50k --bs 8k --read 70% --latency 1ms --provider aws,gcp
   fathom plan --from db.trace --p99 2ms -o plan.html
 
-Exit codes: 0 planned, 2 unreadable input, 3 I/O error";
+Exit codes: 0 a volume meets the need, 1 none does, 2 unreadable input, 3 I/O error, 4 the need is unknown: \
+the measured load ran at a limit";
 
 /// Options of `fathom plan`.
 #[derive(Clone, Debug, Args)]
@@ -163,5 +170,12 @@ fn of_trace(options: &PlanOptions, name: &str) -> Result<Exit, Exit> {
         return Ok(Exit::Signal(signal));
     }
     signals.conclude();
-    Ok(outputs::deliver_as(&mut files, ResultDocument::TracePlan(&report), options.format, options.details))
+    let delivered =
+        outputs::deliver_as(&mut files, ResultDocument::TracePlan(&report), options.format, options.details);
+    Ok(delivered.max(exit(&report.ranking)))
+}
+
+/// Returns 1 if no volume meets the need.
+fn exit(ranking: &Ranking) -> Exit {
+    if ranking.meeting.is_empty() { Exit::Failed } else { Exit::Good }
 }

@@ -1,5 +1,6 @@
 //! The answer of a plan: which volume to buy, at what price, and what to run to create it.
 
+use plan::workload::LoadDoubt;
 use plan::{Candidate, Requirement};
 use results::plan::PlanResult;
 use units::significant;
@@ -15,6 +16,9 @@ const MACHINES: usize = 3;
 pub(super) fn answer(plan: &PlanResult) -> Answer {
     let ranking = &plan.ranking;
     let Some(index) = ranking.best.or(ranking.meeting.first().copied()) else { return impossible(plan) };
+    if let Some(doubt) = &plan.doubt {
+        return unknown(plan, doubt, index);
+    }
     let best = &plan.candidates[index];
     let parts: Vec<String> = [size(best), provisioned(best)].into_iter().filter(|part| !part.is_empty()).collect();
     let times = if best.volumes > 1 { format!("{} x ", best.volumes) } else { String::new() };
@@ -26,6 +30,30 @@ pub(super) fn answer(plan: &PlanResult) -> Answer {
     };
     let verdict = format!("{bought}{cost}. {}", sustains(plan, best)).trim_end().to_owned();
     Answer { outcome: Outcome::Good, verdict, actions: actions(plan, index), basis: basis(plan, best) }
+}
+
+/// Says that the source shows what its volume gave, not what the load needs; the plan is for at least that.
+fn unknown(plan: &PlanResult, doubt: &LoadDoubt, index: usize) -> Answer {
+    let best = &plan.candidates[index];
+    let cost = best.price.as_ref().map_or_else(String::new, |money| format!(", {}", price(money)));
+    let rates = figures::rates(&plan.need);
+    let (verdict, measure) = match doubt {
+        LoadDoubt::Ceiling(reason) => (
+            format!("Cannot tell: the load may need more than the measured {rates}, because {reason}."),
+            Action::from(
+                "Measure it on a volume that does not limit it, or set the rate it needs with --iops N.".to_owned(),
+            ),
+        ),
+        LoadDoubt::SinceBoot => (
+            format!("Cannot tell: {rates} is the average since boot, not the load."),
+            Action {
+                what: "Measure while the load runs:".to_owned(),
+                command: Some("iostat -xy 1 30 | fathom plan --from -".to_owned()),
+            },
+        ),
+    };
+    let measured = Action::from(format!("For the measured rate alone: {}{cost}.", best.spec.name));
+    Answer { outcome: Outcome::Unknown, verdict, actions: vec![measure, measured], basis: basis(plan, best) }
 }
 
 /// Describes what the volume does under the load: `It sustains 9,000 IOPS at 1.00 ms (p99 1.57 ms), with 20% headroom.`
@@ -78,6 +106,9 @@ fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
     if !plan.derivation.is_empty() {
         basis.push(format!("the need is {}", figures::wanted(&plan.need)));
         basis.extend(plan.derivation.iter().cloned());
+    }
+    if plan.need.capacity.is_none() {
+        basis.push("no --capacity given: the size is the smallest that sustains the load".to_owned());
     }
     let date = best.price.as_ref().map(|money| money.price.source.date.clone()).filter(|date| !date.is_empty());
     basis.extend(date.map(|date| format!("price of {date}")));

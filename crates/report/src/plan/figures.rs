@@ -210,12 +210,17 @@ pub(super) fn provisioned(candidate: &Candidate) -> String {
     values.collect::<Vec<_>>().join(", ")
 }
 
-/// Describes the need in one line.
-pub(super) fn wanted(need: &Need) -> String {
+/// Returns the rates of a need: `15,000 IOPS`.
+pub(super) fn rates(need: &Need) -> String {
     let mut parts = Vec::new();
     parts.extend(need.iops.map(|iops| format!("{} IOPS", whole(iops))));
     parts.extend(need.bytes_per_sec.map(|rate| format!("{}/s", Bytes::new(rate as u64))));
-    let rates = parts.join(" and ");
+    parts.join(" and ")
+}
+
+/// Describes the need in one line.
+pub(super) fn wanted(need: &Need) -> String {
+    let rates = rates(need);
     let order = if need.sequential { "sequential" } else { "random" };
     let kind = match need.read_share {
         1.0 => "reads".to_owned(),

@@ -85,6 +85,7 @@ impl VolumeBuilder<'_> {
         let price = prices.iter().find(is_chosen).or(prices.first()).map(|of| of.price.clone());
         let tier = self.found.values.tier.as_ref().map_or(String::new(), |tier| format!(", {tier}"));
         Spec {
+            striping: None,
             name: canonical(self.found),
             title: format!("{}{tier}", volume.title),
             size: Bytes::new(self.found.values.base("size").unwrap_or(0.0) as u64),

@@ -117,6 +117,7 @@ pub fn read(text: &str, measure: QuantityKind) -> Result<f64, Problem> {
         QuantityKind::Count => match suffix {
             "" => value,
             "k" => value * 1e3,
+            "M" => value * 1e6,
             _ => return Err(wanted()),
         },
         QuantityKind::Share => match suffix {

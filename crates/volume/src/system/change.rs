@@ -34,7 +34,8 @@ impl SystemStages {
     /// Updates existing stages. Of attachments that share a limit, the first one determines it, as at the start.
     fn reconfigure(&mut self, now: Nanos, attachments: &[Attachment]) {
         let mut seen = BTreeSet::new();
-        for attachment in attachments {
+        for attachment in attachments.iter().flat_map(Attachment::members) {
+            let attachment = &attachment;
             let Spec { limits, stations, behaviour, .. } = &attachment.spec;
             for limit in limits {
                 let known = StageKey::of(attachment, &limit.scope, &limit.name);
