@@ -23,6 +23,7 @@ mod report;
 mod runs;
 mod shards;
 mod simulations;
+mod suggested;
 mod trace;
 #[path = "../../../trace/tests/common/mod.rs"]
 mod traces;

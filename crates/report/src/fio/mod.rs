@@ -1,7 +1,7 @@
 //! fio's output formats, exact enough for programs that parse fio's output.
 //!
 //! The layout is that of fio 3.33 unless another version is selected. Notes are part of the document: lines at the end
-//! of the normal output, and `fathom notes` at the end of a JSON document; terse lines have no notes.
+//! of the normal output, and the key "fathom notes" at the end of a JSON document; terse lines have no notes.
 
 mod json;
 mod normal;
