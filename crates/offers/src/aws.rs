@@ -331,8 +331,7 @@ impl Priced {
         offers.currency(currency)?;
         let amount = price(text)?;
         let unit = dimension.unit.as_str();
-        let dated =
-            |price, unit, to| DatedPrice { price: rounded(price), unit, to, since: since.clone(), sku: sku.to_owned() };
+        let dated = |price, to| DatedPrice { price: rounded(price), to, since: since.clone(), sku: sku.to_owned() };
         match &self.what {
             PricedThing::Machine(machine) => {
                 if !["Hrs", "Hours"].contains(&unit) {
@@ -342,8 +341,7 @@ impl Priced {
                     offers.skip(SkipReason::Unpriced);
                     return Ok(());
                 }
-                // The unit has no meaning here.
-                offers.hour(MachineOffer::clone(machine), &self.region, dated(amount, PriceUnit::Disk, None))
+                offers.hour(MachineOffer::clone(machine), &self.region, dated(amount, None))
             }
             PricedThing::Volume(usage) => {
                 let (unit, factor) = volume_unit(usage, unit)?;
@@ -352,10 +350,11 @@ impl Priced {
                     volume: usage.volume.to_owned(),
                     region: self.region.clone(),
                     component: usage.component,
+                    unit,
                     tier: None,
                     from: usage.from + begin.unwrap_or(0),
                 };
-                offers.price(key, dated(amount * factor, unit, usage.to.or(end)))
+                offers.price(key, dated(amount * factor, usage.to.or(end)))
             }
         }
     }

@@ -101,16 +101,15 @@ impl RetailPrices<'_> {
             Meter::Volume { volume, component, tier } => {
                 let (unit, factor) = unit(component, &item.unit_of_measure)?;
                 let from = number("tierMinimumUnits", item.tier_minimum_units)?;
-                let key = PriceKey { volume: volume.to_owned(), region, component, tier, from };
-                self.offers.price(key, DatedPrice { price: rounded(price * factor), unit, to: None, since, sku })
+                let key = PriceKey { volume: volume.to_owned(), region, component, unit, tier, from };
+                self.offers.price(key, DatedPrice { price: rounded(price * factor), to: None, since, sku })
             }
             Meter::Machine(name) => {
                 if item.unit_of_measure != "1 Hour" {
                     return Err(unknown_unit(&item.unit_of_measure, "1 Hour"));
                 }
                 let machine = MachineOffer { name, ..MachineOffer::default() };
-                // The unit has no meaning here.
-                let price = DatedPrice { price: rounded(price), unit: PriceUnit::Disk, to: None, since, sku };
+                let price = DatedPrice { price: rounded(price), to: None, since, sku };
                 self.offers.hour(machine, &region, price)
             }
             Meter::Skipped(_) => Ok(()),

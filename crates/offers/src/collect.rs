@@ -54,15 +54,15 @@ pub(crate) struct PriceKey {
     pub(crate) volume: String,
     pub(crate) region: String,
     pub(crate) component: PriceComponent,
+    pub(crate) unit: PriceUnit,
     pub(crate) tier: Option<String>,
     pub(crate) from: u64,
 }
 
-/// A price with its unit, and when it began.
+/// A price, and when it began.
 #[derive(Clone, Debug)]
 pub(crate) struct DatedPrice {
     pub(crate) price: f64,
-    pub(crate) unit: PriceUnit,
     pub(crate) to: Option<u64>,
     pub(crate) since: Option<String>,
     pub(crate) sku: String,
@@ -81,13 +81,9 @@ impl Collector {
             );
         };
         for ((name, region), price) in std::mem::take(&mut self.hours) {
-            let machine =
-                self.machines.entry(name.clone()).or_insert_with(|| MachineOffer { name, ..MachineOffer::default() });
-            if !machine.regions.contains(&region) {
-                machine.regions.push(region.clone());
-                machine.regions.sort();
+            if let Some(machine) = self.machines.get_mut(&name) {
+                machine.price_per_hour.insert(region, price.price);
             }
-            machine.price_per_hour.insert(region, price.price);
         }
         if self.prices.is_empty() && self.volumes.is_empty() && self.machines.is_empty() {
             return Err(self.nothing(provider, &source));
@@ -96,7 +92,7 @@ impl Collector {
             volume: key.volume,
             region: key.region,
             component: key.component,
-            unit: price.unit,
+            unit: key.unit,
             tier: key.tier,
             from: key.from,
             to: price.to,
@@ -187,7 +183,7 @@ impl Collector {
     pub(crate) fn wants(&mut self, region: &str) -> bool {
         let wanted = self.options.region.as_deref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(region));
         if !wanted && self.other_regions.len() < 1000 && !self.other_regions.contains(region) {
-            self.other_regions.insert(region.to_owned());
+            self.other_regions.insert(shown(region));
         }
         wanted
     }
@@ -230,9 +226,8 @@ impl Collector {
 
     /// Adds the price of an hour of a machine.
     pub(crate) fn hour(&mut self, machine: MachineOffer, region: &str, price: DatedPrice) -> Result<(), Problem> {
-        check_name("region", region)?;
         check_price(price.price)?;
-        self.regions.insert(region.to_owned());
+        let machine = MachineOffer { regions: vec![region.to_owned()], ..machine };
         let what = format!("{} in {region}: an hour", machine.name);
         let key = (machine.name.clone(), region.to_owned());
         self.machine(machine)?;

@@ -210,7 +210,7 @@ const JSON_RESEMBLANCES: &[(&str, &str)] = &[
 
 fn json_resemblance(outline: &Outline) -> &'static str {
     let known = JSON_RESEMBLANCES.iter().find(|(key, _)| outline.has(1, key));
-    let otherwise = if outline.is_empty() { "an empty JSON document" } else { "JSON of another program" };
+    let otherwise = if outline.is_empty() { "JSON without any names of fields" } else { "JSON of another program" };
     known.map_or(otherwise, |(_, resemblance)| resemblance)
 }
 
@@ -270,7 +270,7 @@ fn other_than_json(beginning: &[u8], text: &[u8]) -> Problem {
 struct Outline {
     /// The outermost value is a list.
     is_list: bool,
-    /// The outermost value is a list of strings.
+    /// The outermost value is a list of strings that are JSON objects.
     has_texts: bool,
     keys: Vec<(usize, String)>,
 }
@@ -308,7 +308,7 @@ impl Outline {
                     if rest.starts_with(b":") && depth <= DEPTH_MOST && outline.keys.len() < KEYS_MOST {
                         let key = String::from_utf8_lossy(text.get(begin..at).unwrap_or_default());
                         outline.keys.push((depth, key.into_owned()));
-                    } else if depth == 1 && outline.is_list {
+                    } else if depth == 1 && outline.is_list && text.get(begin) == Some(&b'{') {
                         outline.has_texts = true;
                     }
                 }

@@ -174,10 +174,11 @@ impl Skus<'_> {
                 volume: (*volume).to_owned(),
                 region: region.clone(),
                 component: *component,
+                unit,
                 tier: None,
                 from: 0,
             };
-            let price = DatedPrice { price, unit, to: None, since: since.clone(), sku: sku.clone() };
+            let price = DatedPrice { price, to: None, since: since.clone(), sku: sku.clone() };
             self.offers.price(key, price)?;
         }
         Ok(())

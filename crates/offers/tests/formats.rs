@@ -140,8 +140,11 @@ fn aws_products() {
     let list = read(PRODUCTS).expect("offers");
     assert_eq!(prices(&list), AWS_PRICES);
     let (all, products) = (read(PRICE_LIST).expect("offers").prices, list.prices);
-    assert_eq!(all, products);
+    assert_eq!(products, all);
     assert_eq!(list.source_date.as_deref(), Some("2026-01-02"));
+    // With `--query PriceList`.
+    let texts = serde_json::from_slice::<serde_json::Value>(PRODUCTS).expect("JSON")["PriceList"].to_string();
+    assert_eq!(read(texts.as_bytes()).expect("offers").prices, all);
 }
 
 #[test]

@@ -75,8 +75,9 @@ fn foreign() -> Vec<Case> {
             "an index of AWS regions",
         ),
         ("other JSON", json(r#"{"value": [{"id": 1}], "items": []}"#), UnreadableInput, "JSON of another program"),
-        ("no JSON", json("[]"), UnreadableInput, "an empty JSON document"),
-        ("numbers", json("[1, 2, 3]"), UnreadableInput, "an empty JSON document"),
+        ("no JSON", json("[]"), UnreadableInput, "JSON without any names of fields"),
+        ("names", json(r#"["us-east-1", "us-east-2"]"#), UnreadableInput, "JSON without any names of fields"),
+        ("numbers", json("[1, 2, 3]"), UnreadableInput, "JSON without any names of fields"),
     ]
 }
 
