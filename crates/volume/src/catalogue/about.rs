@@ -3,7 +3,7 @@
 use super::FoundVolume;
 use super::bounds::{Bounds, FigureOrigin};
 use super::rule::{eval, number};
-use super::schema::{BehaviourRule, KeyKind, LatencyBasis, SchemaRule, VolumeType};
+use super::schema::{KeyKind, LatencyBasis, SchemaRule, VolumeType};
 use crate::spec::Price;
 
 /// Descriptive facts of a volume.
@@ -65,10 +65,7 @@ pub struct KeyFacts {
 
 pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
     let provider = &found.provider;
-    let assumed = match &volume.behaviour {
-        BehaviourRule::Latency(rule) if found.values.common.latency_ns.is_none() => rule.assumed.clone(),
-        _ => None,
-    };
+    let is_assumed = volume.drive.is_none() && found.values.common.latency_ns.is_none();
     About {
         provider: provider.title.clone(),
         media: volume.media.clone(),
@@ -77,7 +74,7 @@ pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
         unknown: volume.unknown.clone(),
         many_readers: volume.many_readers,
         keys: volume.keys.iter().map(|key| key_about(found, key)).collect(),
-        latency_assumed: assumed,
+        latency_assumed: volume.latency.assumed.clone().filter(|_| is_assumed),
         latency_basis: basis(found, volume),
         prices: Vec::new(),
     }
@@ -85,13 +82,13 @@ pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
 
 fn basis(found: &FoundVolume, volume: &VolumeType) -> LatencyBasis {
     let is_given = |key: &super::values::KeyValue| key.name.ends_with("latency") && key.origin == FigureOrigin::Asked;
-    match &volume.behaviour {
-        BehaviourRule::Drive(_) => LatencyBasis::Measured,
-        _ if found.values.common.latency_ns.is_some() || found.values.keys.iter().any(is_given) => LatencyBasis::Given,
-        BehaviourRule::Latency(rule) => rule.basis.unwrap_or(match (&rule.assumed, &rule.source) {
-            (None, Some(_)) => LatencyBasis::Measured,
-            _ => LatencyBasis::Assumed,
-        }),
+    if volume.drive.is_some() {
+        LatencyBasis::Measured
+    } else if found.values.common.latency_ns.is_some() || found.values.keys.iter().any(is_given) {
+        LatencyBasis::Given
+    } else {
+        let is_measured = volume.latency.assumed.is_none() && volume.latency.source.is_some();
+        volume.latency.basis.unwrap_or(if is_measured { LatencyBasis::Measured } else { LatencyBasis::Assumed })
     }
 }
 

@@ -13,8 +13,8 @@ mod bounds;
 mod build;
 mod builtin;
 mod check;
+mod document;
 mod drive;
-mod fields;
 mod problem;
 mod quantity;
 mod read;
@@ -313,7 +313,7 @@ fn find_type(
     edition: Option<&RequestPart>,
 ) -> Result<(usize, Option<f64>), Vec<Problem>> {
     let wanted = edition.map(|edition| edition.text.as_str());
-    let of = |id: &str| provider.types.iter().position(|known| known.id == id && known.edition.as_deref() == wanted);
+    let of = |id: &str| provider.types.iter().position(|known| *known.id == id && known.edition.as_deref() == wanted);
     if let Some(index) = of(&kind.text) {
         return Ok((index, None));
     }
@@ -326,13 +326,13 @@ fn find_type(
     let editions: Vec<&str> = provider
         .types
         .iter()
-        .filter(|known| known.id == kind.text)
+        .filter(|known| *known.id == kind.text)
         .map(|known| known.edition.as_deref().unwrap_or(""))
         .collect();
     if !editions.is_empty() {
         return Err(vec![unknown_edition(request, kind, edition, &editions)]);
     }
-    let names: Vec<String> = provider.types.iter().map(|known| known.id.clone()).collect();
+    let names: Vec<String> = provider.types.iter().map(|known| known.id.to_string()).collect();
     Err(vec![unknown(request, kind, &format!("{} volume", provider.title), &names)])
 }
 
@@ -429,7 +429,7 @@ fn apply_machine_jitter(found: &mut [FoundVolume]) {
 /// the volume.
 fn machine_keys(volume: &VolumeType) -> Vec<&str> {
     let limits = volume.limits.iter().filter(|limit| limit.scope == Scope::Machine);
-    let limits = limits.flat_map(|limit| [&limit.read, &limit.write, &limit.when].into_iter().flatten());
+    let limits = limits.flat_map(|limit| [limit.rate().read, limit.rate().write, limit.when.as_ref()]).flatten();
     let stations = volume.stations.iter().filter(|station| station.scope == Scope::Machine);
     let rules = limits.chain(stations.flat_map(|station| [&station.servers, &station.service_us]));
     let mut used = Vec::new();
@@ -472,8 +472,8 @@ fn combine(found: &mut [FoundVolume]) {
 }
 
 /// Returns a source's title and date, for messages.
-fn cited(provider: &Provider, id: Option<&String>) -> String {
-    let source = id.and_then(|id| provider.sources.get(id)).cloned().unwrap_or_default();
+fn cited(provider: &Provider, id: Option<&schema::SourceId>) -> String {
+    let source = id.and_then(|id| provider.sources.get(&**id)).cloned().unwrap_or_default();
     let LimitSource { title, date, .. } = source;
     if date.is_empty() { title } else { format!("{title}, {date}") }
 }

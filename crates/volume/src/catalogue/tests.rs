@@ -263,7 +263,7 @@ fn nonsensical_values_in_a_file_are_reported_at_their_place() {
         ("limit = { name = \"a\", iops = 5, @jitter_ms = 1 }", "has no key `jitter_ms`; did you mean `jitter`?"),
         ("limit = { name = \"a\", iops = 5, io_unit = \"1MiB\", merged = @5 }", "`merged` must be true or false"),
         ("limit = { name = \"a\", iops = 5, io_unit = \"1MiB\", merged = { from = @\"5\" } }", "has no unit"),
-        ("notes = [\"a\", @5]", "`notes` must contain quoted strings, not a number"),
+        ("notes = [\"a\", @5]", "each of `notes` must be a quoted string or a table"),
         ("notes = [@{ when = \"1\" }]", "has no `text`"),
         ("notes = { when = \"@gibb\", text = \"a\" }", "unknown variable `gibb`"),
         ("limit = { name = \"a\", iops = 5, tolerance = { percent = @-1, source = \"b\" } }", "a number from 0 to 100"),
