@@ -10,8 +10,8 @@ use super::rule::Expr;
 use super::schema::{FileKey, KeyKind, LimitRule, PriceRule, Provider, SchemaKey, SchemaRule, VolumeType, inside};
 use super::table::ATTACHMENTS;
 
-/// Reports undefined variables, sources and tables.
-pub(super) fn names(provider: &Provider, errors: &CatalogueErrors) {
+/// Reports undefined variables, sources, tables and limits of machines.
+pub(super) fn names(provider: &Provider, machine_limits: &[&String], errors: &CatalogueErrors) {
     for volume in &provider.types {
         variables(provider, volume, errors);
         order_of_lets(volume, errors);
@@ -21,7 +21,11 @@ pub(super) fn names(provider: &Provider, errors: &CatalogueErrors) {
     let tables: Vec<&String> = provider.tables.iter().flat_map(|table| &table.ids).collect();
     let columns: Vec<&String> = attachments.flat_map(|table| &table.columns).collect();
     for Reference { kind, id, at } in errors.references.take() {
-        let (known, message, write) = match kind {
+        let (known, message, write): (&[&String], _, _) = match kind {
+            "LimitsId" => {
+                let write = format!("add `machine_limits.{id} = [...]`");
+                (machine_limits, format!("unknown limits of machines `{id}`"), write)
+            }
             "SourceId" => (&sources, format!("unknown source `{id}`"), format!("add `[source.{id}]` with a `title`")),
             "TableId" => (&tables, format!("unknown table `{id}`"), format!("add a `[[table]]` with `id = \"{id}\"`")),
             _ => {
@@ -103,7 +107,7 @@ fn unit(key: &str, word: &str, unit: QuantityUnit) -> Result<(), Refusal> {
 
 /// Checks a key as it is written.
 pub(super) fn key(name: String, file: FileKey) -> Result<SchemaKey, Refusal> {
-    let FileKey { attach, fixed, min, max, one_of, sold, step, source, .. } = file;
+    let FileKey { attach, limits, fixed, min, max, one_of, sold, step, source, .. } = file;
     let kind = match (file.choices, file.table, file.unit) {
         (Some(choices), None, None) => {
             if let Some(word) = twice(&choices) {
@@ -132,7 +136,7 @@ pub(super) fn key(name: String, file: FileKey) -> Result<SchemaKey, Refusal> {
         return Err(Refusal::new("a size needs a unit", format!("add, for example, {SIZE}")));
     }
     let default = file.default.map(|written| default(written, &kind)).transpose()?;
-    Ok(SchemaKey { name, kind, attach, default, fixed, least: min, most: max, one_of, sold, step, source })
+    Ok(SchemaKey { name, kind, attach, limits, default, fixed, least: min, most: max, one_of, sold, step, source })
 }
 
 /// An example of the key that every volume needs.
@@ -192,7 +196,7 @@ pub(super) fn regions(prices: &[At<PriceRule>], errors: &CatalogueErrors) {
 }
 
 /// Checks that a limit has one rate, and that its way of counting fits it.
-fn limit(limit: &At<LimitRule>, errors: &CatalogueErrors) {
+pub(super) fn limit(limit: &At<LimitRule>, errors: &CatalogueErrors) {
     if limit.rates().count() != 1 {
         let remedy = "set one of `iops`, `mibps` or `mbps`, with or without the prefix `read_` or `write_`, for \
             example `iops = 3_000`";

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::fmt::{self, Display};
 use std::marker::PhantomData;
-use std::ops::{Deref, Range};
+use std::ops::{Deref, DerefMut, Range};
 
 use serde::de::value::{BorrowedStrDeserializer, MapAccessDeserializer};
 use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IgnoredAny, IntoDeserializer, Unexpected, Visitor};
@@ -84,6 +84,12 @@ impl<T> Deref for At<T> {
 
     fn deref(&self) -> &T {
         &self.value
+    }
+}
+
+impl<T> DerefMut for At<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
     }
 }
 

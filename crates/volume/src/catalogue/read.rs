@@ -1,18 +1,20 @@
 //! Reads volumes from TOML (docs/volumes.md).
 
+use std::collections::BTreeMap;
+
 use units::Problem;
 
 use super::check;
 use super::document::{At, CatalogueErrors};
 use super::problem::CatalogueText;
-use super::schema::{File, FileHead, FileTable, PriceRule, Provider, VolumeType};
+use super::schema::{File, FileHead, FileTable, LimitsId, MachineLimits, PriceRule, Provider, VolumeType};
 use super::table::{self, RateTable};
+use crate::spec::Scope;
 
 /// Parses a catalogue file. Returns the provider as far as it can be read, and all problems found.
 pub(super) fn read(text: &CatalogueText) -> (Option<Provider>, Vec<Problem>) {
     let errors = CatalogueErrors::new(text);
     let provider = errors.read().map(|file| provider(file, &errors));
-    provider.iter().for_each(|provider| check::names(provider, &errors));
     (provider, errors.problems.into_inner())
 }
 
@@ -20,10 +22,16 @@ fn provider(file: File, errors: &CatalogueErrors) -> Provider {
     let unnamed = || FileHead { id: "file".to_owned(), title: String::new(), as_of: String::new() };
     let FileHead { id, title, as_of } = file.provider.unwrap_or_else(unnamed);
     let tables: Vec<RateTable> = file.table.into_iter().map(|table| rate_table(&table, errors)).collect();
+    let mut machine_limits: BTreeMap<String, MachineLimits> = file.machine_limits.into_iter().collect();
+    for limit in machine_limits.values_mut().flat_map(|limits| &mut limits.0) {
+        limit.scope = Scope::Machine;
+        check::limit(limit, errors);
+    }
     let mut types: Vec<VolumeType> = Vec::new();
     for volume in file.volume {
         check::volume(&volume, errors);
-        let volume = volume_type(volume, &tables, errors);
+        let volume = volume_type(volume, &tables, &machine_limits);
+        check::regions(&volume.prices, errors);
         let id = volume.full_id();
         if types.iter().any(|known| known.full_id() == id) {
             let at = volume.id.at.clone();
@@ -31,11 +39,18 @@ fn provider(file: File, errors: &CatalogueErrors) -> Provider {
         }
         types.push(volume);
     }
-    Provider { id, title, as_of, sources: file.source.into_iter().collect(), tables, types, text: errors.text.clone() }
+    let sources = file.source.into_iter().collect();
+    let provider = Provider { id, title, as_of, sources, tables, types, text: errors.text.clone() };
+    check::names(&provider, &machine_limits.keys().collect::<Vec<_>>(), errors);
+    provider
 }
 
-/// Completes a volume: its names, and its prices of each region.
-fn volume_type(volume: At<VolumeType>, tables: &[RateTable], errors: &CatalogueErrors) -> VolumeType {
+/// Completes a volume: its names, the limits of its machine behind its own, and its prices of each region.
+fn volume_type(
+    volume: At<VolumeType>,
+    tables: &[RateTable],
+    machine_limits: &BTreeMap<String, MachineLimits>,
+) -> VolumeType {
     let at = volume.at.clone();
     let mut volume = volume.into_inner();
     if volume.id.at.is_empty() {
@@ -44,9 +59,10 @@ fn volume_type(volume: At<VolumeType>, tables: &[RateTable], errors: &CatalogueE
     if volume.title.is_empty() {
         volume.title.clone_from(&volume.id);
     }
+    let shared = |id: &LimitsId| machine_limits.get(&**id).map_or(Vec::new(), |limits| limits.0.clone());
+    volume.limits.extend(volume.keys.iter().flat_map(|key| &key.limits).flat_map(shared));
     let prices = std::mem::take(&mut volume.prices);
     volume.prices = prices.into_iter().flat_map(|price| regional(price, tables)).collect();
-    check::regions(&volume.prices, errors);
     volume
 }
 

@@ -25,9 +25,16 @@ pub(super) struct File {
     pub source: Vec<(String, LimitSource)>,
     #[serde(default, deserialize_with = "list")]
     pub table: Vec<FileTable>,
+    /// Limits of machines, by a name that volumes use.
+    #[serde(default, deserialize_with = "entries")]
+    pub machine_limits: Vec<(String, MachineLimits)>,
     #[serde(deserialize_with = "list")]
     pub volume: Vec<At<VolumeType>>,
 }
+
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(super) struct MachineLimits(#[serde(deserialize_with = "list")] pub Vec<At<LimitRule>>);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,7 +101,9 @@ references! {
     /// ID of a table of machines, tiers or prices.
     TableId,
     /// Column of the tables of attachments.
-    AttachmentColumn
+    AttachmentColumn,
+    /// Name of limits of machines.
+    LimitsId
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -195,6 +204,8 @@ pub(super) struct SchemaKey {
     pub kind: KeyKind,
     /// Column of the tables of attachments that says which machines take the volume.
     pub attach: Option<AttachmentColumn>,
+    /// Limits that the machine shares among its volumes.
+    pub limits: Vec<LimitsId>,
     /// Value if the key is not given, in its unit.
     pub default: Option<SchemaRule>,
     /// Whether the value follows from other keys and cannot be given.
@@ -228,6 +239,8 @@ pub(super) struct FileKey {
     pub choices: Option<At<Vec<String>>>,
     pub table: Option<TableId>,
     pub attach: Option<AttachmentColumn>,
+    #[serde(default, deserialize_with = "list")]
+    pub limits: Vec<LimitsId>,
     pub default: Option<At<Form>>,
     #[serde(default)]
     pub fixed: bool,

@@ -325,6 +325,12 @@ const IMPOSSIBLE: &[(&str, &str)] = &[
     ("S\nlimit = { name = 'a', iops = 5, when = @\"'x'\" }", "evaluates to the word"),
     ("S\nlimit = { name = 'a', iops = 5, source = @'sheet' }", "unknown source `sheet`"),
     ("S\nkey.machine = { table = @'blades' }", "unknown table `blades`"),
+    (
+        "S\nkey.machine = { table = 't', limits = @'eb' }\n[[table]]\nid = 't'\ncolumns = 'x'\nrows = 'a 1'\n\
+         [machine_limits]\nebs = { name = 'm', iops = 5 }",
+        "unknown limits of machines `eb`; did you mean `ebs`?",
+    ),
+    ("S\n[machine_limits]\nebs = @{ name = 'm' }", "a limit must have one rate"),
     ("S\nstation = { name = 's', servers = @1.5, service_us = 1 }", "a whole number from 1"),
     ("S\nstation = { name = 's', servers = 1, service_us = 1, mibps = @0 }", "`mibps` evaluates to 0"),
     (
