@@ -2,8 +2,10 @@
 
 use super::FoundVolume;
 use super::bounds::{Bounds, FigureOrigin};
+use super::key::KeyKind;
+use super::placed_rule::SchemaRule;
 use super::rule::{eval, number};
-use super::schema::{KeyKind, LatencyBasis, SchemaRule, VolumeType};
+use super::schema::{LatencyBasis, VolumeType};
 use crate::spec::Price;
 
 /// Descriptive facts of a volume.
@@ -95,7 +97,7 @@ fn basis(found: &FoundVolume, volume: &VolumeType) -> LatencyBasis {
 /// Ranges that reach this value and span ten times this factor are shown as `any`.
 const ANY: f64 = 1e6;
 
-fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyFacts {
+fn key_about(found: &FoundVolume, key: &super::key::SchemaKey) -> KeyFacts {
     let value = found.values.keys.iter().find(|known| known.name == key.name);
     let bound = |rule: &Option<SchemaRule>| {
         let rule = rule.as_ref()?;
@@ -150,7 +152,7 @@ fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyFacts {
 }
 
 /// Describes the sizes on sale: `4, 8, 16, 32 GiB, then multiples of 1,024 GiB to 65,536 GiB`.
-fn sold_range(key: &super::schema::SchemaKey, unit: &super::quantity::QuantityUnit, most: f64) -> String {
+fn sold_range(key: &super::key::SchemaKey, unit: &super::quantity::QuantityUnit, most: f64) -> String {
     let listed = key.sold.iter().map(|sold| number(*sold)).collect::<Vec<_>>().join(", ");
     let then = key.step.map(|step| {
         format!(", then multiples of {} to {}", unit.show(step * unit.factor), unit.show(most * unit.factor))

@@ -6,11 +6,11 @@ use units::{Bytes, Nanos, Problem};
 
 use super::about::{About, RegionalPrice, about};
 use super::document::At;
+use super::placed_rule::SchemaRule;
 use super::quantity::whole;
+use super::reference::SourceId;
 use super::rule::{Names, RuleValue, Variable, eval, number, show, split};
-use super::schema::{
-    DriveRule, LatencyRule, LawRule, LimitRule, PriceRule, SchemaRule, SourceId, StationRule, ToleranceRule, VolumeType,
-};
+use super::schema::{DriveRule, LatencyRule, LawRule, LimitRule, PriceRule, StationRule, ToleranceRule, VolumeType};
 use super::{FoundVolume, request};
 use crate::hard_disk::HardDisk;
 use crate::law::Law;
@@ -450,8 +450,7 @@ impl VolumeBuilder<'_> {
 
 /// Returns the component of a price that a variable pays for: capacity, IOPS, throughput, or performance units.
 fn price_component(name: &str, volume: &VolumeType) -> Option<usize> {
-    let of_key =
-        |key: &&super::schema::SchemaKey| super::schema::variables(key).iter().any(|(known, _, _)| known == name);
+    let of_key = |key: &&super::key::SchemaKey| super::schema::variables(key).iter().any(|(known, _, _)| known == name);
     match volume.keys.iter().find(of_key).map(|key| key.name.as_str()) {
         Some("size") => Some(0),
         Some("iops") => Some(1),

@@ -1,13 +1,13 @@
 //! Checks of a file beyond syntax: undefined names, duplicate names, unknown units. Values of rules are checked when
 //! they are evaluated.
 
-use units::{Problem, closest, suggestion};
+use units::{Problem, suggestion};
 
-use super::document::{At, CatalogueErrors, Form, Reference, Refusal};
+use super::document::{At, CatalogueErrors, Reference};
+use super::key::SIZE;
+use super::placed_rule::inside;
 use super::problem::CatalogueText;
-use super::quantity::{QuantityKind, QuantityUnit};
-use super::rule::Expr;
-use super::schema::{FileKey, KeyKind, LimitRule, PriceRule, Provider, SchemaKey, SchemaRule, VolumeType, inside};
+use super::schema::{LimitRule, PriceRule, Provider, VolumeType};
 use super::table::ATTACHMENTS;
 
 /// Reports undefined variables, sources, tables and limits of machines.
@@ -80,82 +80,6 @@ fn id(id: &At<String>, errors: &CatalogueErrors) {
     }
 }
 
-/// Checks that a key's unit is known and fits the key's name.
-fn unit(key: &str, word: &str, unit: QuantityUnit) -> Result<(), Refusal> {
-    let wanted = match key {
-        "size" => Some((QuantityKind::Size, "a size")),
-        "throughput" => Some((QuantityKind::Throughput, "a throughput")),
-        "latency" | "jitter" => Some((QuantityKind::Duration, "a time")),
-        _ => None,
-    };
-    let wrong = wanted.filter(|(measure, _)| *measure != unit.measure);
-    // `gib` is a slip, `disks` names what is counted.
-    let slip = QuantityUnit::names().find(|name| unit.name.is_empty() && name.eq_ignore_ascii_case(word));
-    if wrong.is_none() && slip.is_none() && !word.trim().is_empty() {
-        return Ok(());
-    }
-    let known = QuantityUnit::of_measure(wrong.map_or(unit.measure, |(measure, _)| measure));
-    let near = slip.or_else(|| closest(word, known.iter().copied()));
-    let listed = || match known.is_empty() {
-        true => "name the counted things, such as `unit = \"disks\"`".to_owned(),
-        false => format!("use one of {}", known.join(", ")),
-    };
-    let remedy = near.map_or_else(listed, |near| format!("did you mean `{near}`?"));
-    let what = wrong.map_or("a quantity", |(_, what)| what);
-    Err(Refusal::new(format!("`{word}` is not a unit for {what}"), remedy))
-}
-
-/// Checks a key as it is written.
-pub(super) fn key(name: String, file: FileKey) -> Result<SchemaKey, Refusal> {
-    let FileKey { attach, limits, fixed, min, max, one_of, sold, step, source, .. } = file;
-    let kind = match (file.choices, file.table, file.unit) {
-        (Some(choices), None, None) => {
-            if let Some(word) = twice(&choices) {
-                return Err(Refusal::new(format!("duplicate choice `{word}`"), "list each choice once").at(choices.at));
-            }
-            let is_bounded = min.is_some() || max.is_some() || !one_of.is_empty() || !sold.is_empty() || step.is_some();
-            if is_bounded {
-                let message = "`min`, `max`, `one_of`, `sold` and `step` do not apply to `choices`";
-                return Err(Refusal::new(message, "omit them, or use a `unit` instead of `choices`"));
-            }
-            KeyKind::Choice(choices.into_inner())
-        }
-        (None, Some(table), None) => KeyKind::Machine(table),
-        (None, None, Some(word)) => {
-            let counted = QuantityUnit { name: "", measure: QuantityKind::Count, factor: 1.0 };
-            let found = QuantityUnit::of(&word).unwrap_or(counted);
-            unit(&name, &word, found).map_err(|refusal| refusal.at(word.at.clone()))?;
-            KeyKind::Quantity(found, if found.name.is_empty() { word.into_inner() } else { String::new() })
-        }
-        _ => {
-            let message = format!("the key `{name}` needs one of `unit`, `choices` and `table`");
-            return Err(Refusal::new(message, "add, for example, `unit = \"GiB\"`"));
-        }
-    };
-    if name == "size" && !matches!(kind, KeyKind::Quantity(..)) {
-        return Err(Refusal::new("a size needs a unit", format!("add, for example, {SIZE}")));
-    }
-    let default = file.default.map(|written| default(written, &kind)).transpose()?;
-    Ok(SchemaKey { name, kind, attach, limits, default, fixed, least: min, most: max, one_of, sold, step, source })
-}
-
-/// An example of the key that every volume needs.
-const SIZE: &str = "`key.size = { unit = \"GiB\", default = 100 }`";
-
-/// Checks the default of a key. Defaults of choices and machines are words, not rules.
-fn default(written: At<Form>, kind: &KeyKind) -> Result<SchemaRule, Refusal> {
-    let at = written.at.clone();
-    match (written.into_inner(), kind) {
-        (form, KeyKind::Quantity(..)) => SchemaRule::new(form, at),
-        (Form::Text(word), KeyKind::Choice(choices)) if !choices.contains(&word) => {
-            let remedy = suggestion(&word, choices.iter().map(String::as_str), || "use one of them".to_owned());
-            Err(Refusal::new(format!("the default `{word}` is not one of {}", choices.join(", ")), remedy).at(at))
-        }
-        (Form::Text(word), _) => Ok(SchemaRule { expr: Expr::Word(word), at }),
-        _ => Err(Refusal::new("the default must be a string", "quote it").at(at)),
-    }
-}
-
 /// Checks a volume as it is written.
 pub(super) fn volume(volume: &At<VolumeType>, errors: &CatalogueErrors) {
     let is_sized = volume.keys.iter().any(|key| key.name == "size");
@@ -220,12 +144,6 @@ pub(super) fn limit(limit: &At<LimitRule>, errors: &CatalogueErrors) {
         }
         _ => {}
     }
-}
-
-/// Returns the first duplicate word.
-pub(super) fn twice(words: &[String]) -> Option<&str> {
-    let again = |(index, word): (usize, &String)| words[..index].contains(word);
-    words.iter().enumerate().find(|entry| again(*entry)).map(|(_, word)| word.as_str())
 }
 
 /// Sorts problems in the order of the file, without duplicates, up to a maximum.

@@ -126,7 +126,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Form<T> {
             type Value = Form<T>;
 
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-                f.write_str("a number, a string or a table")
+                f.write_str("a decimal number or a quoted string")
             }
 
             fn visit_f64<E>(self, number: f64) -> Result<Form<T>, E> {
@@ -215,7 +215,20 @@ pub(super) fn entries<'de, D: Deserializer<'de>, T: Keyed<'de>>(source: D) -> Re
 
 /// Reads a value, or leaves it out if it has a problem.
 pub(super) fn kept<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(source: D) -> Result<T, D::Error> {
-    Ok(T::deserialize(source).unwrap_or_default())
+    struct KeptVisitor<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for KeptVisitor<T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+            f.write_str("a table")
+        }
+
+        fn visit_newtype_struct<D: Deserializer<'de>>(self, source: D) -> Result<T, D::Error> {
+            T::deserialize(source)
+        }
+    }
+    // A newtype reports its problem.
+    Ok(source.deserialize_newtype_struct("", KeptVisitor(PhantomData)).unwrap_or_default())
 }
 
 /// Why a value is refused. Serde carries it as text to the value that has the place.
@@ -326,7 +339,7 @@ impl<'de> Node<'de> {
                     "a string" => ("a string", "quote it".to_owned()),
                     "a boolean" => ("true or false", "use true or false without quotes".to_owned()),
                     "f64" => ("a number", "use a number without quotes".to_owned()),
-                    "a table" => ("a table", "use { key = value }".to_owned()),
+                    "a table" | "struct variant" => ("a table", "use { key = value }".to_owned()),
                     wanted => (wanted, format!("use {wanted}")),
                 };
                 let subject = if self.is_element { format!("each of `{}`", self.key) } else { name };
@@ -342,8 +355,8 @@ impl<'de> Node<'de> {
         Err(ReadError::Reported)
     }
 
-    fn mistyped<T>(wanted: impl Into<String>) -> Result<T, ReadError> {
-        Err(ReadError::Mistyped { wanted: wanted.into() })
+    fn mistyped<T>(wanted: &str) -> Result<T, ReadError> {
+        Err(ReadError::Mistyped { wanted: wanted.to_owned() })
     }
 
     /// Visits the entries of a table in the order of the file, but the tag of an enumeration. Reports keys that are not
@@ -449,7 +462,10 @@ impl<'de> Deserializer<'de> for Node<'de> {
     fn deserialize_tuple<V: Visitor<'de>>(self, length: usize, visitor: V) -> Result<V::Value, ReadError> {
         match self.value.get_ref().as_array() {
             Some(values) if values.len() == length => self.deserialize_seq(visitor),
-            _ => Self::mistyped(format!("a list of {length}")),
+            _ => {
+                let what = format!("each of `{}` must be a list of {length} numbers", self.key);
+                Err(ReadError::Refused(Refusal::new(what, "use, for example, [[50, 900], [99, 2_000]]")))
+            }
         }
     }
 
@@ -470,11 +486,11 @@ impl<'de> Deserializer<'de> for Node<'de> {
         name: &'static str,
         visitor: V,
     ) -> Result<V::Value, ReadError> {
-        if let Some(id) = self.value.get_ref().as_str() {
+        if let (Some(id), false) = (self.value.get_ref().as_str(), name.is_empty()) {
             let reference = Reference { kind: name, id: id.to_owned(), at: self.value.span() };
             self.errors.references.borrow_mut().push(reference);
         }
-        visitor.visit_newtype_struct(self)
+        self.placed(visitor.visit_newtype_struct(self))
     }
 
     /// A table is the variant that the value of its key with the name of the enumeration names.

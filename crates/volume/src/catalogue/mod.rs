@@ -15,9 +15,12 @@ mod builtin;
 mod check;
 mod document;
 mod drive;
+mod key;
+mod placed_rule;
 mod problem;
 mod quantity;
 mod read;
+mod reference;
 mod request;
 mod rule;
 mod schema;
@@ -172,7 +175,7 @@ impl FoundVolume {
     /// Returns the table with the limits of machines, if the volume has any.
     fn machine_table(&self) -> Option<&str> {
         match &attachment::machine_key(self.volume())?.kind {
-            schema::KeyKind::Machine(id) => Some(id),
+            key::KeyKind::Machine(id) => Some(id),
             _ => None,
         }
     }
@@ -225,7 +228,13 @@ fn from_file(request: &VolumeRequest, path: &RequestPart, read_file: &ReadFile) 
         let remedy = "use the path of a volume file (see docs/volumes.md), such as ./mydisk.toml";
         request.text.problem(path.at.clone(), problem.what).help(remedy)
     })?;
-    from_text(&CatalogueText::new(&path.text, &text))
+    let text = CatalogueText::new(&path.text, &text);
+    let provider = from_text(&text)?;
+    if provider.types.is_empty() {
+        let problem = text.problem(0..0, "the file defines no volume");
+        return Err(vec![problem.help("add a `[[volume]]` with `key.size` and limits")]);
+    }
+    Ok(provider)
 }
 
 /// Parses a catalogue file. Checks the rules of all its volumes at their defaults, whichever volume is requested.
@@ -441,8 +450,8 @@ fn machine_keys(volume: &VolumeType) -> Vec<&str> {
         }
     }
     let is_used = |name: &str| used.iter().any(|(known, _)| known == name);
-    let of_machine = |key: &&schema::SchemaKey| {
-        matches!(key.kind, schema::KeyKind::Machine(_))
+    let of_machine = |key: &&key::SchemaKey| {
+        matches!(key.kind, key::KeyKind::Machine(_))
             || key.name != "size"
                 && (is_used(&key.name) || schema::variables(key).iter().any(|(name, _, _)| is_used(name)))
     };
@@ -472,7 +481,7 @@ fn combine(found: &mut [FoundVolume]) {
 }
 
 /// Returns a source's title and date, for messages.
-fn cited(provider: &Provider, id: Option<&schema::SourceId>) -> String {
+fn cited(provider: &Provider, id: Option<&reference::SourceId>) -> String {
     let source = id.and_then(|id| provider.sources.get(&**id)).cloned().unwrap_or_default();
     let LimitSource { title, date, .. } = source;
     if date.is_empty() { title } else { format!("{title}, {date}") }

@@ -6,8 +6,10 @@ use units::Problem;
 
 use super::check;
 use super::document::{At, CatalogueErrors};
+use super::key;
 use super::problem::CatalogueText;
-use super::schema::{File, FileHead, FileTable, LimitsId, MachineLimits, PriceRule, Provider, VolumeType};
+use super::reference::LimitsId;
+use super::schema::{File, FileHead, FileTable, MachineLimits, PriceRule, Provider, VolumeType};
 use super::table::{self, RateTable};
 use crate::spec::Scope;
 
@@ -88,7 +90,7 @@ fn regional(price: At<PriceRule>, tables: &[RateTable]) -> Vec<At<PriceRule>> {
 fn rate_table(file: &FileTable, errors: &CatalogueErrors) -> RateTable {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let (ids, columns) = (words(&file.id), words(&file.columns));
-    if let Some(twice) = check::twice(&columns) {
+    if let Some(twice) = key::twice(&columns) {
         let message = format!("two columns are named `{twice}`");
         errors.add(file.columns.at.clone(), message, "use a unique name for each");
     }

@@ -1,18 +1,19 @@
 //! Types of volume files, as they are written and as models use them (docs/volumes.md).
 
 use std::collections::BTreeMap;
-use std::ops::{Deref, Range};
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
-use units::Problem;
 
-use super::document::{At, Form, Keyed, Refusal, entries, kept, list, mistyped};
+use super::document::{At, Form, Refusal, entries, kept, list, mistyped};
+use super::drive;
+use super::key::{KeyKind, SchemaKey};
+use super::placed_rule::SchemaRule;
 use super::problem::CatalogueText;
 use super::quantity::{self, QuantityKind, QuantityUnit};
-use super::rule::{self, Expr, Names, RuleValue};
+use super::reference::{SourceId, TableId};
+use super::rule::{Expr, Names};
 use super::table::RateTable;
-use super::{check, drive};
 use crate::spec::{LimitSource, Scope};
 
 /// A file as it is written.
@@ -28,7 +29,7 @@ pub(super) struct File {
     /// Limits of machines, by a name that volumes use.
     #[serde(default, deserialize_with = "entries")]
     pub machine_limits: Vec<(String, MachineLimits)>,
-    #[serde(deserialize_with = "list")]
+    #[serde(default, deserialize_with = "list")]
     pub volume: Vec<At<VolumeType>>,
 }
 
@@ -78,34 +79,6 @@ impl Provider {
     }
 }
 
-/// Defines texts that name something defined elsewhere in the file. `check` searches it by the name of the type.
-macro_rules! references {
-    ($($(#[$meta:meta])* $name:ident),*) => {$(
-        $(#[$meta])*
-        #[derive(Clone, Debug, PartialEq, Deserialize)]
-        pub(super) struct $name(String);
-
-        impl Deref for $name {
-            type Target = String;
-
-            fn deref(&self) -> &String {
-                &self.0
-            }
-        }
-    )*};
-}
-
-references! {
-    /// ID of a cited source.
-    SourceId,
-    /// ID of a table of machines, tiers or prices.
-    TableId,
-    /// Column of the tables of attachments.
-    AttachmentColumn,
-    /// Name of limits of machines.
-    LimitsId
-}
-
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct VolumeType {
@@ -143,138 +116,6 @@ pub(super) struct VolumeType {
     pub notes: Vec<NoteRule>,
     #[serde(default, deserialize_with = "list")]
     pub unknown: Vec<String>,
-}
-
-/// A number, or a rule in quotes.
-#[derive(Clone, Debug)]
-pub(super) struct SchemaRule {
-    pub expr: Expr,
-    pub at: Range<usize>,
-}
-
-impl<'de> Deserialize<'de> for SchemaRule {
-    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        let written: At<Form> = At::deserialize(source)?;
-        let at = written.at.clone();
-        Self::new(written.into_inner(), at).map_err(Refusal::error)
-    }
-}
-
-impl SchemaRule {
-    /// Parses a rule at a place.
-    pub(super) fn new(written: Form, at: Range<usize>) -> Result<Self, Refusal> {
-        let expr = match written {
-            Form::Number(number) => Expr::Number(number),
-            Form::Text(text) => {
-                let misread = |error: rule::RuleError| Refusal::of(*error.problem).at(inside(&at, &error.at));
-                rule::parse(&text).map_err(misread)?
-            }
-            _ => return Err(Refusal::new("this must be a number or a quoted rule", "quote it").at(at)),
-        };
-        Ok(Self { expr, at })
-    }
-
-    /// Evaluates a rule; `None` if a variable is absent.
-    pub(super) fn evaluate(&self, names: &Names, text: &CatalogueText) -> Result<Option<RuleValue>, Problem> {
-        match rule::eval(&self.expr, names) {
-            Ok(Some(RuleValue::Number(number))) if !number.is_finite() => {
-                let remedy = "avoid division by values near 0, and use smaller numbers";
-                let message = "the result is too large or not a number";
-                Err(text.problem(self.at.clone(), message).help(remedy))
-            }
-            Ok(value) => Ok(value),
-            Err(error) => {
-                let remedy = "make the rule valid for all values of its keys with `if(condition, then, otherwise)`";
-                let help = error.problem.help.clone().unwrap_or_else(|| remedy.to_owned());
-                Err(error.problem.at(text.place(inside(&self.at, &error.at))).help(help))
-            }
-        }
-    }
-}
-
-/// Converts a place in a rule to one in the file: rules begin after the opening quote.
-pub(super) fn inside(rule: &Range<usize>, at: &Range<usize>) -> Range<usize> {
-    let start = (rule.start + 1 + at.start).min(rule.end);
-    start..(rule.start + 1 + at.end).min(rule.end).max(start)
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct SchemaKey {
-    pub name: String,
-    pub kind: KeyKind,
-    /// Column of the tables of attachments that says which machines take the volume.
-    pub attach: Option<AttachmentColumn>,
-    /// Limits that the machine shares among its volumes.
-    pub limits: Vec<LimitsId>,
-    /// Value if the key is not given, in its unit.
-    pub default: Option<SchemaRule>,
-    /// Whether the value follows from other keys and cannot be given.
-    pub fixed: bool,
-    pub least: Option<SchemaRule>,
-    pub most: Option<SchemaRule>,
-    /// The only valid numbers; empty if all from `least` to `most` are.
-    pub one_of: Vec<f64>,
-    /// Values on sale; above the last of them, multiples of `step` are.
-    pub sold: Vec<f64>,
-    /// Step of the values on sale.
-    pub step: Option<f64>,
-    pub source: Option<SourceId>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum KeyKind {
-    /// A number. Counted things have a word, such as `disks`.
-    Quantity(QuantityUnit, String),
-    /// One of several words.
-    Choice(Vec<String>),
-    /// The name of a machine, with the ID of the tables of its limits.
-    Machine(TableId),
-}
-
-/// A key as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct FileKey {
-    pub unit: Option<At<String>>,
-    pub choices: Option<At<Vec<String>>>,
-    pub table: Option<TableId>,
-    pub attach: Option<AttachmentColumn>,
-    #[serde(default, deserialize_with = "list")]
-    pub limits: Vec<LimitsId>,
-    pub default: Option<At<Form>>,
-    #[serde(default)]
-    pub fixed: bool,
-    pub min: Option<SchemaRule>,
-    pub max: Option<SchemaRule>,
-    #[serde(default, deserialize_with = "numbers")]
-    pub one_of: Vec<f64>,
-    #[serde(default, deserialize_with = "numbers")]
-    pub sold: Vec<f64>,
-    #[serde(default, deserialize_with = "step")]
-    pub step: Option<f64>,
-    pub source: Option<SourceId>,
-}
-
-impl<'de> Keyed<'de> for SchemaKey {
-    fn read<D: Deserializer<'de>>(name: String, source: D) -> Result<Self, D::Error> {
-        check::key(name, FileKey::deserialize(source)?).map_err(Refusal::error)
-    }
-}
-
-fn numbers<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<f64>, D::Error> {
-    let wanted = || mistyped("a list of non-negative numbers, such as [1, 2, 4]");
-    let numbers = Vec::<Form>::deserialize(source)?.into_iter().map(|form| match form {
-        Form::Number(number) if number >= 0.0 => Some(number),
-        _ => None,
-    });
-    numbers.collect::<Option<Vec<f64>>>().filter(|numbers| !numbers.is_empty()).ok_or_else(wanted)
-}
-
-fn step<'de, D: Deserializer<'de>>(source: D) -> Result<Option<f64>, D::Error> {
-    match f64::deserialize(source)? {
-        step if step > 0.0 => Ok(Some(step)),
-        _ => Err(Refusal::new("`step` must be a number greater than 0", "use, for example, `step = 1`").error()),
-    }
 }
 
 fn name<'de, D: Deserializer<'de>>(source: D) -> Result<String, D::Error> {

@@ -2,8 +2,8 @@
 
 use units::{Problem, ProblemCode, closest};
 
+use super::reference::SourceId;
 use super::rule::RuleValue;
-use super::schema::SourceId;
 
 /// A table of machines or tiers. Several tables may have one ID and are searched together; one may have several IDs.
 #[derive(Clone, Debug)]

@@ -302,6 +302,13 @@ const IMPOSSIBLE: &[(&str, &str)] = &[
     ("S\nkey.x = { choices = ['fast', 'slow'], default = @'fas' }", "did you mean `fast`?"),
     ("S\nkey.x = { choices = @['a', 'a'] }", "duplicate choice"),
     ("S\nkey.x = { unit = 'disks', one_of = @[1, -2] }", "non-negative"),
+    ("S\ndrive = @5", "`drive` must be a table, not a number"),
+    ("S\nlatency = @5", "`latency` must be a table, not a number"),
+    ("S\nlatency = @{ assumed = 'x' }", "`latency` has no `read`"),
+    ("S\nlatency.read = @'constant'", "`read` must be a table, not a string"),
+    ("S\nlatency.read = { law = 'quantiles', points = [@1, 2] }", "each of `points` must be a list of 2 numbers"),
+    ("S\nlimit = { name = 'a', iops = @true }", "must be a number or a quoted rule, not a boolean"),
+    ("S\nlimit = { name = 'a', iops = 5, scope = @'machin' }", "did you mean `machine`?"),
     ("S\ndrive = { rpm = @0 }", "`rpm` of a drive cannot be 0"),
     ("S\ndrive = { rpm = @-7_200 }", "from 60 to"),
     ("S\ndrive = { zones = @1.5 }", "a whole number from 1"),
@@ -393,6 +400,12 @@ fn defaults_of_the_catalogue_fit_every_size() {
             }
         }
     }
+}
+
+#[test]
+fn a_file_without_volumes_is_refused() {
+    let problems = resolve_all(&["a.toml"], &|_| Ok("[source.s]\ntitle = 't'\n".to_owned())).unwrap_err();
+    assert!(problems[0].to_string().starts_with("a.toml:1:1: the file defines no volume; add"), "{problems:?}");
 }
 
 #[test]

@@ -4,10 +4,13 @@ use units::{Nanos, Problem, ProblemCode, suggestion};
 
 use super::attachment;
 use super::bounds::{Bounds, FigureOrigin};
+use super::key::{KeyKind, SchemaKey};
+use super::placed_rule::SchemaRule;
 use super::quantity::{self, QuantityKind, QuantityUnit};
+use super::reference::SourceId;
 use super::request::{RequestPart, VolumeRequest};
 use super::rule::{Names, RuleValue, Variable, number};
-use super::schema::{KeyKind, Provider, SchemaKey, SchemaRule, SourceId, VolumeType, names, variables};
+use super::schema::{Provider, VolumeType, names, variables};
 use super::table;
 use crate::spec::SlowPeriods;
 
