@@ -26,7 +26,7 @@ mod spells;
 mod stage;
 mod station;
 mod system;
-pub mod toml_fields;
+pub mod toml_value;
 mod written;
 
 pub use citation::{cited, cited_jitter, cited_merging, joined_by_text};

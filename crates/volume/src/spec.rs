@@ -1,6 +1,6 @@
 //! The specification of a volume, with sources.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
 use crate::hard_disk::HardDisk;
@@ -101,13 +101,16 @@ pub struct Buffering {
 }
 
 /// Source of a figure.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LimitSource {
     /// Title of the document.
     pub title: String,
     /// URL or other address.
+    #[serde(default)]
     pub address: String,
     /// Date, as far as it is known.
+    #[serde(default)]
     pub date: String,
 }
 
@@ -267,9 +270,11 @@ impl JitterBasis {
 }
 
 /// Scope of a limit.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Scope {
     /// One volume, on all machines that use it.
+    #[default]
     Volume,
     /// All volumes on the machine with a limit of this name.
     Machine,

@@ -5,9 +5,10 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeValue;
 use units::{Problem, ProblemCode};
-use volume::toml_fields::{FieldErrors, Fields, kind};
+use volume::toml_value::kind;
 
 use super::schema::SuiteText;
+use super::toml_fields::{FieldErrors, Fields};
 
 /// Problems of a file, as they are found.
 pub(crate) struct SuiteErrors {
@@ -31,10 +32,10 @@ impl FieldErrors for SuiteErrors {
 /// Reads a number above zero.
 pub(crate) fn number(fields: &mut Fields, key: &'static str, errors: &mut SuiteErrors) -> Option<f64> {
     let value = fields.value(key)?;
-    let number = volume::toml_fields::number(value.get_ref()).filter(|number| *number > 0.0);
+    let number = volume::toml_value::number(value.get_ref()).filter(|number| *number > 0.0);
     if number.is_none() {
         let found =
-            volume::toml_fields::number(value.get_ref()).map_or_else(|| kind(value), |number| number.to_string());
+            volume::toml_value::number(value.get_ref()).map_or_else(|| kind(value), |number| number.to_string());
         let message = format!("`{key}` must be a number greater than 0, not {found}");
         errors.add(&value.span(), message, "use a number without quotes and unit");
     }

@@ -11,6 +11,7 @@ mod schema;
 mod session;
 mod state;
 mod step;
+mod toml_fields;
 
 pub use builtin::{all, find, names};
 pub use document::document;

@@ -6,10 +6,11 @@ use record::Figure;
 use results::suite::{MeasureUnit, Published};
 use toml::de::DeTable;
 use units::{Problem, suggestion};
-use volume::toml_fields::{Fields, kind};
+use volume::toml_value::kind;
 
 use super::fields::{SuiteErrors, number, whole, word};
 use super::schema::{MeasuredStep, RoundsSpec, StepOption, StepSpec, Suite, SuiteText};
+use super::toml_fields::Fields;
 
 /// Default maximum number of rounds.
 const ROUNDS: usize = 25;

@@ -2,8 +2,10 @@
 
 use super::FoundVolume;
 use super::bounds::{Bounds, FigureOrigin};
+use super::key::KeyKind;
+use super::placed_rule::SchemaRule;
 use super::rule::{eval, number};
-use super::schema::{BehaviourRule, KeyKind, LatencyBasis, SchemaRule, VolumeType};
+use super::schema::{LatencyBasis, VolumeType};
 use crate::spec::Price;
 
 /// Descriptive facts of a volume.
@@ -65,10 +67,7 @@ pub struct KeyFacts {
 
 pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
     let provider = &found.provider;
-    let assumed = match &volume.behaviour {
-        BehaviourRule::Latency(rule) if found.values.common.latency_ns.is_none() => rule.assumed.clone(),
-        _ => None,
-    };
+    let is_assumed = volume.drive.is_none() && found.values.common.latency_ns.is_none();
     About {
         provider: provider.title.clone(),
         media: volume.media.clone(),
@@ -77,7 +76,7 @@ pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
         unknown: volume.unknown.clone(),
         many_readers: volume.many_readers,
         keys: volume.keys.iter().map(|key| key_about(found, key)).collect(),
-        latency_assumed: assumed,
+        latency_assumed: volume.latency.assumed.clone().filter(|_| is_assumed),
         latency_basis: basis(found, volume),
         prices: Vec::new(),
     }
@@ -85,20 +84,20 @@ pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
 
 fn basis(found: &FoundVolume, volume: &VolumeType) -> LatencyBasis {
     let is_given = |key: &super::values::KeyValue| key.name.ends_with("latency") && key.origin == FigureOrigin::Asked;
-    match &volume.behaviour {
-        BehaviourRule::Drive(_) => LatencyBasis::Measured,
-        _ if found.values.common.latency_ns.is_some() || found.values.keys.iter().any(is_given) => LatencyBasis::Given,
-        BehaviourRule::Latency(rule) => rule.basis.unwrap_or(match (&rule.assumed, &rule.source) {
-            (None, Some(_)) => LatencyBasis::Measured,
-            _ => LatencyBasis::Assumed,
-        }),
+    if volume.drive.is_some() {
+        LatencyBasis::Measured
+    } else if found.values.common.latency_ns.is_some() || found.values.keys.iter().any(is_given) {
+        LatencyBasis::Given
+    } else {
+        let is_measured = volume.latency.assumed.is_none() && volume.latency.source.is_some();
+        volume.latency.basis.unwrap_or(if is_measured { LatencyBasis::Measured } else { LatencyBasis::Assumed })
     }
 }
 
 /// Ranges that reach this value and span ten times this factor are shown as `any`.
 const ANY: f64 = 1e6;
 
-fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyFacts {
+fn key_about(found: &FoundVolume, key: &super::key::SchemaKey) -> KeyFacts {
     let value = found.values.keys.iter().find(|known| known.name == key.name);
     let bound = |rule: &Option<SchemaRule>| {
         let rule = rule.as_ref()?;
@@ -153,7 +152,7 @@ fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyFacts {
 }
 
 /// Describes the sizes on sale: `4, 8, 16, 32 GiB, then multiples of 1,024 GiB to 65,536 GiB`.
-fn sold_range(key: &super::schema::SchemaKey, unit: &super::quantity::QuantityUnit, most: f64) -> String {
+fn sold_range(key: &super::key::SchemaKey, unit: &super::quantity::QuantityUnit, most: f64) -> String {
     let listed = key.sold.iter().map(|sold| number(*sold)).collect::<Vec<_>>().join(", ");
     let then = key.step.map(|step| {
         format!(", then multiples of {} to {}", unit.show(step * unit.factor), unit.show(most * unit.factor))

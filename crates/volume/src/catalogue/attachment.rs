@@ -1,7 +1,8 @@
 //! Which machines take which volumes.
 
 use super::cited;
-use super::schema::{KeyKind, Provider, SchemaKey, VolumeType};
+use super::key::{KeyKind, SchemaKey};
+use super::schema::{Provider, VolumeType};
 use super::table::{self, NO, ON_REQUEST};
 use crate::spec;
 

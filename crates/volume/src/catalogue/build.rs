@@ -5,19 +5,18 @@ mod assumed;
 use units::{Bytes, Nanos, Problem};
 
 use super::about::{About, RegionalPrice, about};
-use super::fields::evaluate;
+use super::document::At;
+use super::placed_rule::SchemaRule;
 use super::quantity::whole;
+use super::reference::SourceId;
 use super::rule::{Names, RuleValue, Variable, eval, number, show, split};
-use super::schema::{
-    BehaviourRule, BurstRule, CountedRule, LatencyRule, LawRule, LimitRule, PriceRule, SchemaRule, StationRule,
-    ToleranceRule, VolumeType,
-};
+use super::schema::{DriveRule, LatencyRule, LawRule, LimitRule, PriceRule, StationRule, ToleranceRule, VolumeType};
 use super::{FoundVolume, request};
 use crate::hard_disk::HardDisk;
 use crate::law::Law;
 use crate::request::PerRequestKind;
 use crate::spec::{
-    Behaviour, Buffering, Burst, CountedUnit, IoUnit, LatencySpec, Limit, LimitSource, Price, PriceParts, Scope, Spec,
+    Behaviour, Buffering, Burst, CountedUnit, IoUnit, LatencySpec, Limit, LimitSource, Price, PriceParts, Spec,
     Station, Tolerance,
 };
 use assumed::UnknownLimit;
@@ -65,7 +64,8 @@ pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<Problem>>
             builder.notes.insert(0, note.text.clone());
         }
     }
-    let mut regional = |rule: &PriceRule| Some(RegionalPrice { price: builder.price(rule)?, also: rule.also.clone() });
+    let mut regional =
+        |rule: &At<PriceRule>| Some(RegionalPrice { price: builder.price(rule)?, also: rule.also.clone() });
     let prices: Vec<RegionalPrice> = volume.prices.iter().filter_map(&mut regional).collect();
     let spec = builder.spec(volume, &prices);
     let about = About { prices, ..about(found, volume) };
@@ -106,13 +106,13 @@ impl VolumeBuilder<'_> {
         Buffering { memory: common.memory.map(bytes), read_ahead: common.read_ahead.map(bytes) }
     }
 
-    fn source(&self, id: Option<&String>) -> LimitSource {
-        id.and_then(|id| self.found.provider.sources.get(id)).cloned().unwrap_or_default()
+    fn source(&self, id: Option<&SourceId>) -> LimitSource {
+        id.and_then(|id| self.found.provider.sources.get(&**id)).cloned().unwrap_or_default()
     }
 
     /// Evaluates a rule; `None` if it is absent or has a problem, which is reported.
     fn evaluate(&mut self, rule: &SchemaRule) -> Option<RuleValue> {
-        evaluate(rule, &self.found.values.names, &self.found.provider.text).unwrap_or_else(|problem| {
+        rule.evaluate(&self.found.values.names, &self.found.provider.text).unwrap_or_else(|problem| {
             self.report(problem);
             None
         })
@@ -158,12 +158,12 @@ impl VolumeBuilder<'_> {
     }
 
     /// Builds the limits in force. Their names must differ, because reports identify limits by name.
-    fn limits(&mut self, rules: &[LimitRule]) -> Vec<Limit> {
+    fn limits(&mut self, rules: &[At<LimitRule>]) -> Vec<Limit> {
         let mut limits: Vec<Limit> = Vec::new();
         for rule in rules {
             let Some(limit) = self.limit(rule) else { continue };
             let twice = limits.iter().any(|known| known.name == limit.name && known.scope == limit.scope);
-            if let (true, Some(rate)) = (twice, rule.read.as_ref().or(rule.write.as_ref())) {
+            if let (true, Some(rate)) = (twice, rule.rate().read.or(rule.rate().write)) {
                 let message = format!("two active limits are named `{}`", limit.name);
                 self.refuse(rate, message, "use a unique `name` for each");
             }
@@ -194,22 +194,20 @@ impl VolumeBuilder<'_> {
         if !self.holds(limit.when.as_ref()) {
             return None;
         }
-        let factor = match limit.counted {
-            CountedRule::Operations { .. } => 1.0,
-            CountedRule::Bytes(unit) => unit.factor,
-        };
-        let mut rate = |rule: &Option<SchemaRule>| rule.as_ref().and_then(|rule| self.rate(rule, "rate", factor));
-        let (read, write) = (rate(&limit.read), rate(&limit.write));
+        let stated = limit.rate();
+        let factor = stated.bytes.map_or(1.0, |unit| unit.factor);
+        let mut rate = |rule: Option<&SchemaRule>| rule.and_then(|rule| self.rate(rule, "rate", factor));
+        let (read, write) = (rate(stated.read), rate(stated.write));
         if read.is_none() && write.is_none() {
             self.note_absent(limit);
             return None;
         }
-        let (counted, trim, larger_than) = match &limit.counted {
+        let (counted, trim) = match stated.bytes {
             // A trim is an operation like a write, but moves no bytes.
-            CountedRule::Operations { above } => (CountedUnit::Operations, write, above.unwrap_or(0)),
-            CountedRule::Bytes(_) => (CountedUnit::Bytes, None, 0),
+            None => (CountedUnit::Operations, write),
+            Some(_) => (CountedUnit::Bytes, None),
         };
-        let merged_from = limit.merging.as_ref().map(|rule| rule.from);
+        let merged_from = limit.merging.as_ref().map(|rule| rule.from.map_or(0, |from| from.0));
         let tolerance = |rule: &ToleranceRule| Tolerance {
             per_mille: rule.per_mille,
             is_burst: rule.is_burst,
@@ -220,10 +218,10 @@ impl VolumeBuilder<'_> {
             name: limit.name.clone(),
             scope: limit.scope.clone(),
             counted,
-            io_unit: limit.io_unit.map(|bytes| IoUnit { bytes, merged_from }),
+            io_unit: limit.io_unit.map(|unit| IoUnit { bytes: unit.0, merged_from }),
             rate: PerRequestKind { read, write, trim, flush: None },
-            larger_than,
-            burst: self.burst(&limit.burst, &limit.scope, factor),
+            larger_than: limit.larger_than.as_ref().map_or(0, |size| size.0),
+            burst: self.burst(limit, factor),
             merging: limit.merging.as_ref().map(|rule| self.merging(rule)),
             tolerance,
             rule: self.show_rates(limit),
@@ -232,7 +230,7 @@ impl VolumeBuilder<'_> {
     }
 
     /// Returns the source of the table if the rates use figures of machines or tiers.
-    fn rate_table_source(&self, limit: &LimitRule) -> Option<&String> {
+    fn rate_table_source(&self, limit: &LimitRule) -> Option<&SourceId> {
         let from_table = |name: &str| name.starts_with("machine_") || name.starts_with("tier_");
         let found = limit.variables().iter().any(|name| from_table(name));
         self.found.values.table_source.as_ref().filter(|_| found)
@@ -240,12 +238,10 @@ impl VolumeBuilder<'_> {
 
     /// Returns the rates of a limit with their numbers: `min(30 × 2,048 GB, 60,000)`.
     fn show_rates(&self, limit: &LimitRule) -> String {
-        let unit = match limit.counted {
-            CountedRule::Operations { .. } => "IOPS".to_owned(),
-            CountedRule::Bytes(unit) => format!("{}/s", unit.name),
-        };
-        let shown = |rule: &Option<SchemaRule>| self.show_with_value(rule.as_ref()?, &unit);
-        match (shown(&limit.read), shown(&limit.write)) {
+        let rate = limit.rate();
+        let unit = rate.bytes.map_or("IOPS".to_owned(), |unit| format!("{}/s", unit.name));
+        let shown = |rule: Option<&SchemaRule>| self.show_with_value(rule?, &unit);
+        match (shown(rate.read), shown(rate.write)) {
             (Some(read), Some(write)) if read != write => format!("reads {read}, writes {write}, sharing one budget"),
             (read, write) => read.or(write).unwrap_or_default(),
         }
@@ -259,23 +255,21 @@ impl VolumeBuilder<'_> {
         Some(if plain { format!("{value} {unit}") } else { format!("{text} = {value} {unit}") })
     }
 
-    fn burst(&mut self, burst: &BurstRule, scope: &Scope, factor: f64) -> Burst {
-        match burst {
-            BurstRule::Jitter(rule) => Burst::Jitter(self.jitter(rule.as_ref(), scope)),
-            BurstRule::Credits { most, at_start } => {
-                let most = whole(self.bounded(most, "credits", false).unwrap_or(0.0) * factor);
-                let start = at_start.as_ref().and_then(|rule| {
-                    let start = whole(self.bounded(rule, "credits_at_start", false)? * factor);
-                    if start > most {
-                        let message = "more initial credits than the bucket holds".to_owned();
-                        self.refuse(rule, message, "use a smaller value, or omit it for a full bucket");
-                    }
-                    Some(start)
-                });
-                let request = self.found.values.common.credits.map(|share| whole(most as f64 * share));
-                Burst::Credits { most, at_start: request.or(start).unwrap_or(most).min(most) }
+    fn burst(&mut self, limit: &LimitRule, factor: f64) -> Burst {
+        let Some(credits) = &limit.credits else {
+            return Burst::Jitter(self.jitter(limit.jitter.as_deref(), &limit.scope));
+        };
+        let most = whole(self.bounded(credits, "credits", false).unwrap_or(0.0) * factor);
+        let start = limit.credits_at_start.as_ref().and_then(|rule| {
+            let start = whole(self.bounded(rule, "credits_at_start", false)? * factor);
+            if start > most {
+                let message = "more initial credits than the bucket holds".to_owned();
+                self.refuse(rule, message, "use a smaller value, or omit it for a full bucket");
             }
-        }
+            Some(start)
+        });
+        let request = self.found.values.common.credits.map(|share| whole(most as f64 * share));
+        Burst::Credits { most, at_start: request.or(start).unwrap_or(most).min(most) }
     }
 
     /// Reports requested keys that have no effect on this volume.
@@ -331,13 +325,11 @@ impl VolumeBuilder<'_> {
     }
 
     fn behaviour(&mut self, volume: &VolumeType) -> Behaviour {
-        match &volume.behaviour {
-            BehaviourRule::Latency(rule) => Behaviour::Latency(self.latency(rule)),
-            BehaviourRule::Drive(parameters) => {
-                self.refuse_latency_keys();
-                Behaviour::Drive(self.drive(parameters))
-            }
-        }
+        let Some(DriveRule(parameters)) = &volume.drive else {
+            return Behaviour::Latency(self.latency(&volume.latency));
+        };
+        self.refuse_latency_keys();
+        Behaviour::Drive(self.drive(parameters))
     }
 
     fn drive(&mut self, rules: &[(String, SchemaRule)]) -> HardDisk {
@@ -394,48 +386,64 @@ impl VolumeBuilder<'_> {
     }
 
     fn law(&mut self, law: &LawRule) -> Law {
-        let mut values = Vec::with_capacity(law.parameters.len());
-        for (name, rule) in &law.parameters {
-            let is_shape = matches!(name.as_str(), "shape" | "sigma");
-            values.push(self.bounded(rule, name, is_shape).unwrap_or(0.0).clamp(0.0, 1e12));
-        }
-        if let ("uniform" | "log-logistic" | "log-normal", [least, .., most], [.., (name, rule)]) =
-            (law.law.as_str(), &values[..], &law.parameters[..])
-            && most < least
-        {
-            let message = format!("`{name}` evaluates to {most}, below the law's minimum latency of {least}");
-            self.refuse(rule, message, "swap them");
-        }
-        let us = |index: usize| Nanos::new(whole(values.get(index).copied().unwrap_or(0.0) * 1e3));
-        let plain = |index: usize| values.get(index).copied().unwrap_or(1.0).max(1e-3);
-        match law.law.as_str() {
-            "uniform" => Law::Uniform { least: us(0), most: us(1).max(us(0)) },
-            "exponential" => Law::Exponential { mean: us(0) },
-            "quantiles" => {
-                let point = |&(percent, us): &(f64, f64)| (percent / 100.0, Nanos::new(whole(us * 1e3)));
-                Law::Quantiles(law.points.iter().map(point).collect())
+        match law {
+            LawRule::Constant { us } => Law::Constant(self.time(us, "us")),
+            LawRule::Uniform { least_us, most_us } => {
+                let least = self.time(least_us, "least_us");
+                Law::Uniform { least, most: self.longest(most_us, least).max(least) }
             }
-            "log-logistic" => Law::LogLogistic { shift: us(0), scale: us(1), shape: plain(2), most: us(3) },
-            "log-normal" => Law::LogNormal { shift: us(0), median: us(1), sigma: plain(2), most: us(3) },
-            "networked" => networked(us(0)),
-            _ => Law::Constant(us(0)),
+            LawRule::Exponential { mean_us } => Law::Exponential { mean: self.time(mean_us, "mean_us") },
+            LawRule::LogLogistic { shift_us, scale_us, shape, most_us } => {
+                let (shift, scale) = (self.time(shift_us, "shift_us"), self.time(scale_us, "scale_us"));
+                Law::LogLogistic { shift, scale, shape: self.shape(shape, "shape"), most: self.longest(most_us, shift) }
+            }
+            LawRule::LogNormal { shift_us, median_us, sigma, most_us } => {
+                let (shift, median) = (self.time(shift_us, "shift_us"), self.time(median_us, "median_us"));
+                Law::LogNormal { shift, median, sigma: self.shape(sigma, "sigma"), most: self.longest(most_us, shift) }
+            }
+            LawRule::Networked { mean_us } => networked(self.time(mean_us, "mean_us")),
+            LawRule::Quantiles { points } => {
+                let point = |&(percent, us): &(f64, f64)| (percent / 100.0, Nanos::new(whole(us * 1e3)));
+                Law::Quantiles(points.iter().map(point).collect())
+            }
         }
     }
 
+    /// Evaluates a time in microseconds.
+    fn time(&mut self, rule: &SchemaRule, what: &str) -> Nanos {
+        Nanos::new(whole(self.bounded(rule, what, false).unwrap_or(0.0).clamp(0.0, 1e12) * 1e3))
+    }
+
+    /// Evaluates the maximum of a law with this minimum.
+    fn longest(&mut self, rule: &SchemaRule, least: Nanos) -> Nanos {
+        let most = self.time(rule, "most_us");
+        if most < least {
+            let message = format!("`most_us` evaluates to {most}, below the law's minimum latency of {least}");
+            self.refuse(rule, message, "swap them");
+        }
+        most
+    }
+
+    /// Evaluates a number without unit.
+    fn shape(&mut self, rule: &SchemaRule, what: &str) -> f64 {
+        self.bounded(rule, what, true).unwrap_or(0.0).clamp(1e-3, 1e12)
+    }
+
     fn price(&mut self, price: &PriceRule) -> Option<Price> {
-        let per_month = self.bounded(&price.rule, "price", false)?;
+        let (currency, rule) = price.amount()?;
+        let per_month = self.bounded(rule, "price", false)?;
         let remarks = price.region.iter().map(String::as_str).chain([price.note.as_str()]);
         let remarks: Vec<&str> = remarks.filter(|remark| !remark.is_empty()).collect();
         let note = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join(", ")) };
         let part = |name: &str| price_component(name, self.found.volume());
-        let [capacity, iops, throughput, performance] = split(&price.rule.expr, &self.found.values.names, &part)?;
+        let [capacity, iops, throughput, performance] = split(&rule.expr, &self.found.values.names, &part)?;
         Some(Price {
-            currency: price.currency.clone(),
+            currency: currency.to_owned(),
             per_month,
             parts: PriceParts { capacity, iops, throughput, performance },
             region: price.region.clone(),
             lacks: price.lacks.clone(),
-            rule: format!("{}{note}", self.show(&price.rule)),
+            rule: format!("{}{note}", self.show(rule)),
             source: self.source(price.source.as_ref()),
         })
     }
@@ -443,8 +451,7 @@ impl VolumeBuilder<'_> {
 
 /// Returns the component of a price that a variable pays for: capacity, IOPS, throughput, or performance units.
 fn price_component(name: &str, volume: &VolumeType) -> Option<usize> {
-    let of_key =
-        |key: &&super::schema::SchemaKey| super::schema::variables(key).iter().any(|(known, _, _)| known == name);
+    let of_key = |key: &&super::key::SchemaKey| super::schema::variables(key).iter().any(|(known, _, _)| known == name);
     match volume.keys.iter().find(of_key).map(|key| key.name.as_str()) {
         Some("size") => Some(0),
         Some("iops") => Some(1),

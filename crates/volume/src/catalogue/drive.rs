@@ -46,6 +46,20 @@ pub(super) const PARAMETERS: [Parameter; 18] = [
     real("interface_mbps", 0.001, 1_000_000.0),
 ];
 
+/// The key that cites the source of the parameters.
+pub(super) const SOURCE: &str = "source";
+
+/// Keys of a drive: its parameters, and their source.
+pub(super) const KEYS: [&str; PARAMETERS.len() + 1] = {
+    let mut keys = [SOURCE; PARAMETERS.len() + 1];
+    let mut index = 0;
+    while index < PARAMETERS.len() {
+        keys[index] = PARAMETERS[index].name;
+        index += 1;
+    }
+    keys
+};
+
 /// Checks a parameter by itself; returns the problem and its remedy.
 pub(super) fn check_parameter(name: &str, value: f64) -> Option<(String, String)> {
     let parameter = PARAMETERS.iter().find(|parameter| parameter.name == name)?;

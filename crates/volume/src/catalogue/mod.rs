@@ -13,11 +13,14 @@ mod bounds;
 mod build;
 mod builtin;
 mod check;
+mod document;
 mod drive;
-mod fields;
+mod key;
+mod placed_rule;
 mod problem;
 mod quantity;
 mod read;
+mod reference;
 mod request;
 mod rule;
 mod schema;
@@ -172,7 +175,7 @@ impl FoundVolume {
     /// Returns the table with the limits of machines, if the volume has any.
     fn machine_table(&self) -> Option<&str> {
         match &attachment::machine_key(self.volume())?.kind {
-            schema::KeyKind::Machine(id) => Some(id),
+            key::KeyKind::Machine(id) => Some(id),
             _ => None,
         }
     }
@@ -225,7 +228,13 @@ fn from_file(request: &VolumeRequest, path: &RequestPart, read_file: &ReadFile) 
         let remedy = "use the path of a volume file (see docs/volumes.md), such as ./mydisk.toml";
         request.text.problem(path.at.clone(), problem.what).help(remedy)
     })?;
-    from_text(&CatalogueText::new(&path.text, &text))
+    let text = CatalogueText::new(&path.text, &text);
+    let provider = from_text(&text)?;
+    if provider.types.is_empty() {
+        let problem = text.problem(0..0, "the file defines no volume");
+        return Err(vec![problem.help("add a `[[volume]]` with `key.size` and limits")]);
+    }
+    Ok(provider)
 }
 
 /// Parses a catalogue file. Checks the rules of all its volumes at their defaults, whichever volume is requested.
@@ -313,7 +322,7 @@ fn find_type(
     edition: Option<&RequestPart>,
 ) -> Result<(usize, Option<f64>), Vec<Problem>> {
     let wanted = edition.map(|edition| edition.text.as_str());
-    let of = |id: &str| provider.types.iter().position(|known| known.id == id && known.edition.as_deref() == wanted);
+    let of = |id: &str| provider.types.iter().position(|known| *known.id == id && known.edition.as_deref() == wanted);
     if let Some(index) = of(&kind.text) {
         return Ok((index, None));
     }
@@ -326,13 +335,13 @@ fn find_type(
     let editions: Vec<&str> = provider
         .types
         .iter()
-        .filter(|known| known.id == kind.text)
+        .filter(|known| *known.id == kind.text)
         .map(|known| known.edition.as_deref().unwrap_or(""))
         .collect();
     if !editions.is_empty() {
         return Err(vec![unknown_edition(request, kind, edition, &editions)]);
     }
-    let names: Vec<String> = provider.types.iter().map(|known| known.id.clone()).collect();
+    let names: Vec<String> = provider.types.iter().map(|known| known.id.to_string()).collect();
     Err(vec![unknown(request, kind, &format!("{} volume", provider.title), &names)])
 }
 
@@ -429,7 +438,7 @@ fn apply_machine_jitter(found: &mut [FoundVolume]) {
 /// the volume.
 fn machine_keys(volume: &VolumeType) -> Vec<&str> {
     let limits = volume.limits.iter().filter(|limit| limit.scope == Scope::Machine);
-    let limits = limits.flat_map(|limit| [&limit.read, &limit.write, &limit.when].into_iter().flatten());
+    let limits = limits.flat_map(|limit| [limit.rate().read, limit.rate().write, limit.when.as_ref()]).flatten();
     let stations = volume.stations.iter().filter(|station| station.scope == Scope::Machine);
     let rules = limits.chain(stations.flat_map(|station| [&station.servers, &station.service_us]));
     let mut used = Vec::new();
@@ -441,8 +450,8 @@ fn machine_keys(volume: &VolumeType) -> Vec<&str> {
         }
     }
     let is_used = |name: &str| used.iter().any(|(known, _)| known == name);
-    let of_machine = |key: &&schema::SchemaKey| {
-        matches!(key.kind, schema::KeyKind::Machine(_))
+    let of_machine = |key: &&key::SchemaKey| {
+        matches!(key.kind, key::KeyKind::Machine(_))
             || key.name != "size"
                 && (is_used(&key.name) || schema::variables(key).iter().any(|(name, _, _)| is_used(name)))
     };
@@ -472,8 +481,8 @@ fn combine(found: &mut [FoundVolume]) {
 }
 
 /// Returns a source's title and date, for messages.
-fn cited(provider: &Provider, id: Option<&String>) -> String {
-    let source = id.and_then(|id| provider.sources.get(id)).cloned().unwrap_or_default();
+fn cited(provider: &Provider, id: Option<&reference::SourceId>) -> String {
+    let source = id.and_then(|id| provider.sources.get(&**id)).cloned().unwrap_or_default();
     let LimitSource { title, date, .. } = source;
     if date.is_empty() { title } else { format!("{title}, {date}") }
 }

@@ -2,6 +2,7 @@
 
 use units::{Problem, ProblemCode, closest};
 
+use super::reference::SourceId;
 use super::rule::RuleValue;
 
 /// A table of machines or tiers. Several tables may have one ID and are searched together; one may have several IDs.
@@ -11,7 +12,7 @@ pub(super) struct RateTable {
     pub ids: Vec<String>,
     pub columns: Vec<String>,
     pub rows: Vec<TableRow>,
-    pub source: Option<String>,
+    pub source: Option<SourceId>,
 }
 
 /// A name or pattern, and a cell per column.
@@ -71,7 +72,7 @@ impl TableRow {
 pub(super) struct FoundRow {
     pub row: String,
     pub cells: Vec<(String, Option<RuleValue>)>,
-    pub source: Option<String>,
+    pub source: Option<SourceId>,
 }
 
 impl RateTable {
@@ -253,7 +254,7 @@ pub(super) fn attachment<'a>(
     tables: &'a [RateTable],
     column: &str,
     machine: &str,
-) -> Option<(&'a str, Option<String>)> {
+) -> Option<(&'a str, Option<SourceId>)> {
     let of_table = |table: &'a RateTable| {
         let at = table.columns.iter().position(|known| known == column);
         table.rows.iter().filter(|row| begins(&row.name, machine)).filter_map(move |row| match row.cells.get(at?)? {

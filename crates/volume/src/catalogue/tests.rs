@@ -263,7 +263,7 @@ fn nonsensical_values_in_a_file_are_reported_at_their_place() {
         ("limit = { name = \"a\", iops = 5, @jitter_ms = 1 }", "has no key `jitter_ms`; did you mean `jitter`?"),
         ("limit = { name = \"a\", iops = 5, io_unit = \"1MiB\", merged = @5 }", "`merged` must be true or false"),
         ("limit = { name = \"a\", iops = 5, io_unit = \"1MiB\", merged = { from = @\"5\" } }", "has no unit"),
-        ("notes = [\"a\", @5]", "`notes` must contain quoted strings, not a number"),
+        ("notes = [\"a\", @5]", "each of `notes` must be a quoted string or a table"),
         ("notes = [@{ when = \"1\" }]", "has no `text`"),
         ("notes = { when = \"@gibb\", text = \"a\" }", "unknown variable `gibb`"),
         ("limit = { name = \"a\", iops = 5, tolerance = { percent = @-1, source = \"b\" } }", "a number from 0 to 100"),
@@ -302,6 +302,13 @@ const IMPOSSIBLE: &[(&str, &str)] = &[
     ("S\nkey.x = { choices = ['fast', 'slow'], default = @'fas' }", "did you mean `fast`?"),
     ("S\nkey.x = { choices = @['a', 'a'] }", "duplicate choice"),
     ("S\nkey.x = { unit = 'disks', one_of = @[1, -2] }", "non-negative"),
+    ("S\ndrive = @5", "`drive` must be a table, not a number"),
+    ("S\nlatency = @5", "`latency` must be a table, not a number"),
+    ("S\nlatency = @{ assumed = 'x' }", "`latency` has no `read`"),
+    ("S\nlatency.read = @'constant'", "`read` must be a table, not a string"),
+    ("S\nlatency.read = { law = 'quantiles', points = [@1, 2] }", "each of `points` must be a list of 2 numbers"),
+    ("S\nlimit = { name = 'a', iops = @true }", "must be a number or a quoted rule, not a boolean"),
+    ("S\nlimit = { name = 'a', iops = 5, scope = @'machin' }", "did you mean `machine`?"),
     ("S\ndrive = { rpm = @0 }", "`rpm` of a drive cannot be 0"),
     ("S\ndrive = { rpm = @-7_200 }", "from 60 to"),
     ("S\ndrive = { zones = @1.5 }", "a whole number from 1"),
@@ -325,6 +332,12 @@ const IMPOSSIBLE: &[(&str, &str)] = &[
     ("S\nlimit = { name = 'a', iops = 5, when = @\"'x'\" }", "evaluates to the word"),
     ("S\nlimit = { name = 'a', iops = 5, source = @'sheet' }", "unknown source `sheet`"),
     ("S\nkey.machine = { table = @'blades' }", "unknown table `blades`"),
+    (
+        "S\nkey.machine = { table = 't', limits = @'eb' }\n[[table]]\nid = 't'\ncolumns = 'x'\nrows = 'a 1'\n\
+         [machine_limits]\nebs = { name = 'm', iops = 5 }",
+        "unknown limits of machines `eb`; did you mean `ebs`?",
+    ),
+    ("S\n[machine_limits]\nebs = @{ name = 'm' }", "a limit must have one rate"),
     ("S\nstation = { name = 's', servers = @1.5, service_us = 1 }", "a whole number from 1"),
     ("S\nstation = { name = 's', servers = 1, service_us = 1, mibps = @0 }", "`mibps` evaluates to 0"),
     (
@@ -387,6 +400,12 @@ fn defaults_of_the_catalogue_fit_every_size() {
             }
         }
     }
+}
+
+#[test]
+fn a_file_without_volumes_is_refused() {
+    let problems = resolve_all(&["a.toml"], &|_| Ok("[source.s]\ntitle = 't'\n".to_owned())).unwrap_err();
+    assert!(problems[0].to_string().starts_with("a.toml:1:1: the file defines no volume; add"), "{problems:?}");
 }
 
 #[test]

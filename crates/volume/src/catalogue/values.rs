@@ -4,11 +4,13 @@ use units::{Nanos, Problem, ProblemCode, suggestion};
 
 use super::attachment;
 use super::bounds::{Bounds, FigureOrigin};
-use super::fields::evaluate;
+use super::key::{KeyKind, SchemaKey};
+use super::placed_rule::SchemaRule;
 use super::quantity::{self, QuantityKind, QuantityUnit};
+use super::reference::SourceId;
 use super::request::{RequestPart, VolumeRequest};
 use super::rule::{Names, RuleValue, Variable, number};
-use super::schema::{KeyKind, Provider, SchemaKey, SchemaRule, VolumeType, names, variables};
+use super::schema::{Provider, VolumeType, names, variables};
 use super::table;
 use crate::spec::SlowPeriods;
 
@@ -61,7 +63,7 @@ pub(super) struct Values {
     pub unknown_machine: bool,
     pub tier: Option<String>,
     /// ID of the source of the machine's and the tier's figures.
-    pub table_source: Option<String>,
+    pub table_source: Option<SourceId>,
 }
 
 impl Values {
@@ -126,7 +128,7 @@ impl ValueFinder<'_> {
 
     /// Evaluates a rule; problems are reported at its place in the file.
     fn eval(&mut self, rule: &SchemaRule) -> Option<RuleValue> {
-        evaluate(rule, &self.found.names, &self.provider.text).unwrap_or_else(|problem| {
+        rule.evaluate(&self.found.names, &self.provider.text).unwrap_or_else(|problem| {
             self.problems.push(problem);
             None
         })

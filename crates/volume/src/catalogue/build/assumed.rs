@@ -5,7 +5,7 @@ use units::Nanos;
 use super::super::bounds::FigureOrigin;
 use super::super::quantity::whole;
 use super::super::rule::{RuleValue, number};
-use super::super::schema::{CountedRule, JitterRule, LimitRule, MergingRule};
+use super::super::schema::{JitterRule, LimitRule, MergingRule};
 use super::super::values::JITTER_MAX_NS;
 use super::{VALUE_MAX, VolumeBuilder};
 use crate::spec::{CountedUnit, Jitter, JitterBasis, Limit, MACHINE_UNKNOWN, Merging, Scope, names_machine};
@@ -42,10 +42,11 @@ impl VolumeBuilder<'_> {
         let machine = limit.variables().iter().any(|name| name.starts_with("machine_") || name == "vcpus");
         let note = match self.found.values.key("machine") {
             Some(RuleValue::Word(_)) if machine => {
+                let rate = limit.rate();
                 self.unknown.push(UnknownLimit {
                     name: limit.name.clone(),
-                    is_of_bytes: matches!(limit.counted, CountedRule::Bytes(_)),
-                    kinds: [limit.read.is_some(), limit.write.is_some()],
+                    is_of_bytes: rate.bytes.is_some(),
+                    kinds: [rate.read.is_some(), rate.write.is_some()],
                 });
                 return;
             }

@@ -5,49 +5,50 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use units::suggestion;
+use volume::toml_value::kind;
 
 /// Collects the problems of a file.
-pub trait FieldErrors {
+pub(super) trait FieldErrors {
     /// Adds a problem of the bytes at a place.
     fn report(&mut self, at: Range<usize>, message: String, remedy: String);
 }
 
 /// A table, and which of its keys were read.
-pub struct Fields<'t> {
+pub(super) struct Fields<'t> {
     table: &'t DeTable<'t>,
     /// Place in the file.
-    pub at: Range<usize>,
+    pub(super) at: Range<usize>,
     /// Name in messages.
-    pub name: String,
+    pub(super) name: String,
     keys_read: Vec<&'static str>,
 }
 
 impl<'t> Fields<'t> {
     /// Begins to read a table.
     #[must_use]
-    pub fn new(table: &'t DeTable<'t>, at: Range<usize>, name: impl Into<String>) -> Self {
+    pub(super) fn new(table: &'t DeTable<'t>, at: Range<usize>, name: impl Into<String>) -> Self {
         Self { table, at, name: name.into(), keys_read: Vec::new() }
     }
 
-    pub fn value(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
+    pub(super) fn value(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
         self.keys_read.push(key);
         self.table.get(key)
     }
 
     /// Reports whether a key is present, whatever its value.
     #[must_use]
-    pub fn has(&self, key: &str) -> bool {
+    pub(super) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
 
     /// Returns the place of a key's value, or that of the table.
     #[must_use]
-    pub fn place(&self, key: &str) -> Range<usize> {
+    pub(super) fn place(&self, key: &str) -> Range<usize> {
         self.table.get(key).map_or_else(|| self.at.clone(), Spanned::span)
     }
 
     /// Reads a text.
-    pub fn text(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> Option<String> {
+    pub(super) fn text(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> Option<String> {
         let value = self.value(key)?;
         let text = value.get_ref().as_str().map(str::to_owned);
         if text.is_none() {
@@ -58,7 +59,7 @@ impl<'t> Fields<'t> {
     }
 
     /// Reads a required text.
-    pub fn required(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> String {
+    pub(super) fn required(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> String {
         if !self.has(key) {
             let remedy = format!("add `{key} = \"...\"`");
             errors.report(self.at.clone(), format!("{} has no `{key}`", self.name), remedy);
@@ -73,7 +74,7 @@ impl<'t> Fields<'t> {
     }
 
     /// Reads a text or a list of texts, with their places.
-    pub fn texts(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> Vec<(String, Range<usize>)> {
+    pub(super) fn texts(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> Vec<(String, Range<usize>)> {
         let mut texts = Vec::new();
         for value in self.list(key) {
             match value.get_ref().as_str() {
@@ -88,7 +89,11 @@ impl<'t> Fields<'t> {
     }
 
     /// Reads a list of texts, with their places; a single text is an error.
-    pub fn text_list(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> Vec<(String, Range<usize>)> {
+    pub(super) fn text_list(
+        &mut self,
+        key: &'static str,
+        errors: &mut impl FieldErrors,
+    ) -> Vec<(String, Range<usize>)> {
         match self.table.get(key) {
             Some(value) if value.get_ref().as_array().is_none() => {
                 self.keys_read.push(key);
@@ -101,7 +106,7 @@ impl<'t> Fields<'t> {
     }
 
     /// Reads `true` or `false`; an absent key is `false`.
-    pub fn boolean(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> bool {
+    pub(super) fn boolean(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> bool {
         let Some(value) = self.value(key) else { return false };
         value.get_ref().as_bool().unwrap_or_else(|| {
             let message = format!("`{key}` must be true or false, not {}", kind(value));
@@ -111,7 +116,7 @@ impl<'t> Fields<'t> {
     }
 
     /// Reads a table.
-    pub fn table(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> Option<Self> {
+    pub(super) fn table(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> Option<Self> {
         let value = self.value(key)?;
         let table = value.get_ref().as_table();
         if table.is_none() {
@@ -122,7 +127,7 @@ impl<'t> Fields<'t> {
     }
 
     /// Reads a table or a list of tables.
-    pub fn tables(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> Vec<Self> {
+    pub(super) fn tables(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> Vec<Self> {
         let mut tables = Vec::new();
         for value in self.list(key) {
             match value.get_ref().as_table() {
@@ -138,14 +143,14 @@ impl<'t> Fields<'t> {
 
     /// Returns all entries in the order of the file.
     #[must_use]
-    pub fn entries(&self) -> Vec<(&'t Spanned<std::borrow::Cow<'t, str>>, &'t Spanned<DeValue<'t>>)> {
+    pub(super) fn entries(&self) -> Vec<(&'t Spanned<std::borrow::Cow<'t, str>>, &'t Spanned<DeValue<'t>>)> {
         let mut entries: Vec<_> = self.table.iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
         entries
     }
 
     /// Reports unknown keys.
-    pub fn finish(self, errors: &mut impl FieldErrors) {
+    pub(super) fn finish(self, errors: &mut impl FieldErrors) {
         for (key, _) in self.entries() {
             let name = key.get_ref().as_ref();
             if !self.keys_read.contains(&name) {
@@ -155,30 +160,4 @@ impl<'t> Fields<'t> {
             }
         }
     }
-}
-
-/// Describes the type of a value.
-#[must_use]
-pub fn kind(value: &Spanned<DeValue>) -> String {
-    match value.get_ref() {
-        DeValue::String(_) => "a string".to_owned(),
-        DeValue::Integer(integer) if integer.radix() != 10 => "a non-decimal number".to_owned(),
-        DeValue::Float(float) if number(value.get_ref()).is_none() => format!("`{}`", float.as_str()),
-        DeValue::Integer(_) | DeValue::Float(_) => "a number".to_owned(),
-        DeValue::Boolean(_) => "a boolean".to_owned(),
-        DeValue::Datetime(_) => "a date".to_owned(),
-        DeValue::Array(_) => "a list".to_owned(),
-        DeValue::Table(_) => "a table".to_owned(),
-    }
-}
-
-/// Returns a finite integer or float.
-#[must_use]
-pub fn number(value: &DeValue) -> Option<f64> {
-    let parsed = match value {
-        DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str().parse().ok(),
-        DeValue::Float(float) => float.as_str().parse().ok(),
-        _ => None,
-    };
-    parsed.filter(|number: &f64| number.is_finite())
 }
