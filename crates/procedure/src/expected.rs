@@ -168,6 +168,9 @@ impl ExpectedVolume {
     /// Returns the smallest size at which the size no longer limits: doubles the size up to the catalogue's maximum,
     /// then bisects to one GB or GiB.
     fn larger(&self, load: &Load, cap: &ExpectedCap) -> Option<LargerVolume> {
+        if self.volume.spec.striping.is_some() {
+            return None;
+        }
         let iops = cap.iops;
         let now = self.volume.spec.size.get();
         // Use the unit of the given size, as some catalogue rules require.
@@ -251,6 +254,10 @@ impl ExpectedVolume {
         runner: &dyn Runner,
         control: &dyn RunControl,
     ) -> Option<VolumeChange> {
+        // A change of several volumes is several changes.
+        if self.volume.spec.striping.is_some() {
+            return None;
+        }
         let (iops, latency) = (seen.iops?.value(), seen.latency_ns?.value());
         let in_flight = iops * latency / 1e9;
         let load = load(seen, f64::INFINITY);

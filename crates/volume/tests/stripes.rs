@@ -7,8 +7,7 @@ use volume::{Attachment, Request, RequestKind, Spec, Striping, System, catalogue
 const KIB: u32 = 1024;
 
 fn striped(words: &str, members: u32, unit: u32) -> Spec {
-    let spec = catalogue::resolve(words).expect("a volume");
-    Spec { size: Bytes::new(spec.size.get() * u64::from(members)), striping: Some(Striping { members, unit }), ..spec }
+    catalogue::resolve(&format!("{words},stripe={members}/{}KiB", unit / KIB)).expect("a volume")
 }
 
 /// Returns the requests per second of a closed loop at random offsets over ten seconds, and the stages.
@@ -80,9 +79,8 @@ fn large_requests_are_split() {
 
 #[test]
 fn the_machine_limits_a_stripe_as_a_whole() {
-    let one = catalogue::resolve("aws/gp3,size=1TiB,iops=16000,machine=m5.large").expect("a volume");
-    let spec =
-        Spec { size: Bytes::new(4 << 40), striping: Some(Striping { members: 4, unit: 256 * KIB }), ..one.clone() };
+    let words = "aws/gp3,size=1TiB,iops=16000,machine=m5.large";
+    let (one, spec) = (catalogue::resolve(words).expect("a volume"), striped(words, 4, 256 * KIB));
     let load = Load::of(RequestKind::Read, 4 * KIB, f64::INFINITY);
     let machine = |spec: &Spec| {
         let caps = volume::closed::caps(spec, &load);
@@ -108,4 +106,22 @@ fn a_flush_waits_for_all_volumes() {
     system.arrive(Nanos::ZERO, 0, Request { id: 1, kind: RequestKind::Flush, offset: 0, length: 0 });
     assert_eq!(system.next_done(Nanos::MAX).map(|(_, id)| id), Some(1));
     assert_eq!(system.next_done(Nanos::MAX), None, "it completes once");
+}
+
+#[test]
+fn a_stripe_is_requested_by_a_key() {
+    let of = |words: &str| catalogue::resolve(words);
+    let (one, spec) =
+        (of("aws/gp3,size=100GiB,iops=4000").unwrap(), of("aws/gp3,size=100GiB,iops=4000,stripe=3").unwrap());
+    assert_eq!(spec.striping, Some(Striping { members: 3, unit: 512 * KIB }));
+    assert_eq!(spec.size, Bytes::new(300 << 30));
+    assert_eq!(spec.limits, one.limits, "each volume has its own");
+    let price = |spec: &Spec| spec.price.as_ref().expect("a price").per_month;
+    assert!((price(&spec) / price(&one) - 3.0).abs() < 1e-9);
+    assert!(spec.notes.iter().any(|note| note.contains("the loss of one loses all data")), "{:?}", spec.notes);
+    for wrong in ["1", "0", "2.5", "1000", "x", "4/1KiB", "4/5000", "4/1GiB", "4/", "-2", "nan"] {
+        let refused = of(&format!("aws/gp3,stripe={wrong}"));
+        assert!(refused.is_err(), "stripe={wrong}");
+    }
+    assert!(of("hdd/7200rpm,stripe=2").is_err());
 }

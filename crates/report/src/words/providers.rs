@@ -33,8 +33,20 @@ pub(crate) fn modify(
     }
 }
 
-/// Returns the command that creates a volume of the catalogue, if its provider has one.
+/// Returns the commands that create a volume of the catalogue, if its provider has them. Volumes in RAID 0 are created one
+/// after the other and joined on the machine.
 pub(crate) fn create(volume: &str) -> Option<String> {
+    let one = create_one(volume)?;
+    let Some(stripe) = volume.split(',').find_map(|word| word.strip_prefix("stripe=")) else { return Some(one) };
+    let (members, unit) = stripe.split_once('/').unwrap_or((stripe, "512KiB"));
+    let chunk = unit.trim_end_matches("iB");
+    Some(format!(
+        "for i in $(seq {members}); do {one}; done; \
+         mdadm --create /dev/md0 --level=0 --raid-devices={members} --chunk={chunk} DISK..."
+    ))
+}
+
+fn create_one(volume: &str) -> Option<String> {
     let mut words = volume.split(',');
     let (provider, kind) = words.next()?.split('@').next()?.split_once('/')?;
     let keys: Vec<(&str, &str)> = words.filter_map(|word| word.split_once('=')).collect();
@@ -104,6 +116,11 @@ mod tests {
             create("azure/premium-ssd-v2,size=512GiB,iops=8000").unwrap().contains("--sku PremiumV2_LRS --size-gb 512")
         );
         assert_eq!(create("hdd/7200rpm"), None);
+        let stripe = create("aws/gp3,size=100GiB,stripe=4/64KiB").unwrap();
+        assert!(
+            stripe.starts_with("for i in $(seq 4); do aws ec2 create-volume ") && stripe.contains("--size 100; done")
+        );
+        assert!(stripe.ends_with("mdadm --create /dev/md0 --level=0 --raid-devices=4 --chunk=64K DISK..."), "{stripe}");
     }
 
     #[test]

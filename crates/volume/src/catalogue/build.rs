@@ -17,7 +17,7 @@ use crate::law::Law;
 use crate::request::PerRequestKind;
 use crate::spec::{
     Behaviour, Buffering, Burst, CountedUnit, IoUnit, LatencySpec, Limit, LimitSource, Price, PriceParts, Spec,
-    Station, Tolerance,
+    Station, Striping, Tolerance,
 };
 use assumed::UnknownLimit;
 
@@ -66,7 +66,13 @@ pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<Problem>>
     }
     let mut regional =
         |rule: &At<PriceRule>| Some(RegionalPrice { price: builder.price(rule)?, also: rule.also.clone() });
-    let prices: Vec<RegionalPrice> = volume.prices.iter().filter_map(&mut regional).collect();
+    let mut prices: Vec<RegionalPrice> = volume.prices.iter().filter_map(&mut regional).collect();
+    if let Some(striping) = found.values.common.striping {
+        for RegionalPrice { price, .. } in &mut prices {
+            let rule = format!("{} × ({})", striping.members, price.rule);
+            *price = Price { rule, ..price.times(f64::from(striping.members)) };
+        }
+    }
     let spec = builder.spec(volume, &prices);
     let about = About { prices, ..about(found, volume) };
     if builder.problems.is_empty() { Ok(ResolvedVolume { spec, about }) } else { Err(builder.problems) }
@@ -84,11 +90,24 @@ impl VolumeBuilder<'_> {
         let is_chosen = |of: &&RegionalPrice| region.is_none() || of.price.region == region;
         let price = prices.iter().find(is_chosen).or(prices.first()).map(|of| of.price.clone());
         let tier = self.found.values.tier.as_ref().map_or(String::new(), |tier| format!(", {tier}"));
+        let mut title = format!("{}{tier}", volume.title);
+        let mut size = self.found.values.base("size").unwrap_or(0.0) as u64;
+        let striping = self.found.values.common.striping;
+        if let Some(Striping { members, unit }) = striping {
+            title = format!("{members} x {title} in RAID 0");
+            // A unit is on one volume as a whole.
+            size = size / u64::from(unit) * u64::from(unit) * u64::from(members);
+            let lost = format!(
+                "RAID 0 of {members} volumes in units of {}: the loss of one loses all data",
+                Bytes::new(u64::from(unit))
+            );
+            self.notes.push(lost);
+        }
         Spec {
-            striping: None,
+            striping,
             name: canonical(self.found),
-            title: format!("{}{tier}", volume.title),
-            size: Bytes::new(self.found.values.base("size").unwrap_or(0.0) as u64),
+            title,
+            size: Bytes::new(size),
             host: self.found.host().to_owned(),
             limits,
             stations,

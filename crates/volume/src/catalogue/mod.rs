@@ -471,8 +471,9 @@ fn combine(found: &mut [FoundVolume]) {
     let mut sums: BTreeMap<(String, String, String), (f64, f64)> = BTreeMap::new();
     for volume in found.iter() {
         let sum = sums.entry(key(volume)).or_default();
-        sum.0 += volume.values.base("size").unwrap_or(0.0);
-        sum.1 += 1.0;
+        let volumes = volume.values.common.striping.map_or(1.0, |striping| f64::from(striping.members));
+        sum.0 += volumes * volume.values.base("size").unwrap_or(0.0);
+        sum.1 += volumes;
     }
     for volume in found.iter_mut() {
         let (bytes, count) = sums.get(&key(volume)).copied().unwrap_or_default();

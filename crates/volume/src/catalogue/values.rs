@@ -12,7 +12,7 @@ use super::request::{RequestPart, VolumeRequest};
 use super::rule::{Names, RuleValue, Variable, number};
 use super::schema::{Provider, VolumeType, names, variables};
 use super::table;
-use crate::spec::SlowPeriods;
+use crate::spec::{SlowPeriods, Striping};
 
 /// Keys that every volume has.
 #[derive(Clone, Debug, Default)]
@@ -26,12 +26,13 @@ pub(super) struct Common {
     /// Jitter of limits that the volume shares with others on its machine; any of them may specify it.
     pub machine_jitter_ns: Option<f64>,
     pub spells: Option<SlowPeriods>,
+    pub striping: Option<Striping>,
     pub memory: Option<f64>,
     pub read_ahead: Option<f64>,
 }
 
 /// Names and descriptions of the common keys.
-pub const COMMON_KEYS: [(&str, &str); 9] = [
+pub const COMMON_KEYS: [(&str, &str); 10] = [
     ("host", "machine name; volumes on one machine share its limits"),
     ("latency", "constant latency that replaces the latency law"),
     ("written", "percentage written at the start; unwritten blocks may have a different read latency"),
@@ -39,6 +40,7 @@ pub const COMMON_KEYS: [(&str, &str); 9] = [
     ("credits", "initial level of burst credits"),
     ("jitter", "burst tolerance: how far ahead of an even schedule limits admit operations"),
     ("spells", "slow periods, EVERY/LASTING/FACTOR: 1h/2min/10"),
+    ("stripe", "equal volumes in RAID 0, each with this size and performance, VOLUMES[/UNIT]: 4/64KiB (unit 512KiB)"),
     ("memory", "machine memory for the page cache, used by jobs without direct=1"),
     ("read_ahead", "read-ahead of the page cache"),
 ];
@@ -432,6 +434,14 @@ impl ValueFinder<'_> {
                     ))
                 }
             }),
+            "stripe" if self.volume.drive.is_some() => {
+                let what = "the mechanics of drives are not modelled in a stripe";
+                Err(Problem::error(ProblemCode::Volume, what).help("omit `stripe`"))
+            }
+            "stripe" => stripe(&value.text).map(|striping| {
+                common.striping = Some(striping);
+                None
+            }),
             "spells" => spells(&value.text).map(|spells| {
                 common.spells = Some(spells);
                 None
@@ -460,6 +470,30 @@ fn share(text: &str) -> Result<Option<f64>, Problem> {
     } else {
         Err(Problem::error(ProblemCode::Volume, format!("`{text}` is more than 100%")))
     }
+}
+
+/// Unit of `mdadm --create` without `--chunk`.
+const STRIPE_UNIT: f64 = 524_288.0;
+
+/// Most volumes that a machine of any provider takes.
+const STRIPE_MAX: f64 = 128.0;
+
+fn stripe(text: &str) -> Result<Striping, Problem> {
+    let (members, unit) = text.split_once('/').map_or((text, None), |(members, unit)| (members, Some(unit)));
+    let members = quantity::read(members, QuantityKind::Count)?;
+    let unit = unit.map_or(Ok(STRIPE_UNIT), |unit| quantity::read(unit, QuantityKind::Size))?;
+    let refused = |message: String, remedy: &str| Err(Problem::error(ProblemCode::Volume, message).help(remedy));
+    if members.fract() != 0.0 || !(2.0..=STRIPE_MAX).contains(&members) {
+        return refused(
+            format!("a stripe has 2 to {STRIPE_MAX} volumes, not {members}"),
+            "omit `stripe` for one volume",
+        );
+    }
+    if unit % 4096.0 != 0.0 || !(4096.0..=f64::from(1 << 26)).contains(&unit) {
+        let remedy = "use, for example, stripe=4/64KiB";
+        return refused("the unit of a stripe is a multiple of 4 KiB up to 64 MiB".to_owned(), remedy);
+    }
+    Ok(Striping { members: members as u32, unit: unit as u32 })
 }
 
 /// Minimum length of slow periods: shorter ones belong in the latency distribution.
