@@ -71,11 +71,11 @@ pub(crate) fn page(root: &Path) -> Result<String> {
     }
     let total = best.len();
     let mut text = format!(
-        "# Compatibility with fio\n\nGenerated from the option table and the tests; do not edit. fio has {total} options. \
-         *As fio* is written only where a test runs the installed fio (3.33) and Fathom for the same job and compares \
-         what they do. `fathom fio` takes values as fio does. `fathom run` is stricter with all options: it refuses \
-         values that fio reads as something else (see [errors.md](errors.md)), options that have no effect, and \
-         writes to data in use (see [safety.md](safety.md)).\n\n| | options |\n|---|---|\n"
+        "# Compatibility with fio\n\nGenerated from the option table and the tests; do not edit. fio has {total} \
+         options. *As fio* means that a test runs the installed fio (3.33) and Fathom with the same job and compares \
+         their behaviour. `fathom fio` parses values as fio does. `fathom run` is stricter with all options: it \
+         refuses values that fio misreads (see [errors.md](errors.md)), options that have no effect, and writes to \
+         data in use (see [safety.md](safety.md)).\n\n| | options |\n|---|---|\n"
     );
     for conformance in rows.keys() {
         let count = best.values().filter(|one| *one == conformance).count();

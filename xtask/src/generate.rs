@@ -63,8 +63,8 @@ fn with_codes(page: &str) -> Result<String> {
     const HEADING: &str = "\n## Codes\n";
     let (before, _) = page.split_once(HEADING).context("docs/errors.md has no heading `Codes`")?;
     let mut page = format!(
-        "{before}{HEADING}\nThe code in brackets says what kind of problem it is, and its class decides the exit code of a command that \
-         has not\nbegun.\n"
+        "{before}{HEADING}\nThe code in brackets identifies the kind of problem. Its class determines the exit code of \
+         a command that has not started.\n"
     );
     for (class, title) in [
         (ProblemClass::Request, "The request is wrong: exit code 2"),

@@ -40,13 +40,13 @@ codes! {
     UtilContradicted,
     /// Figures that follow from each other do not match.
     FiguresDisagree,
-    /// Decimal and binary units were mistaken for each other.
+    /// Decimal and binary units were mixed.
     UnitsMixed,
     /// The figures are averages since boot and describe no particular load.
     SinceBoot,
     /// Reads completed faster than the volume can answer: unwritten blocks, or a cache.
     UnwrittenBlocks,
-    /// The measurement exceeds what the volume can give at all.
+    /// The measurement exceeds every limit of the volume.
     AboveExpectation,
     /// Burst credits were still being spent: the figures describe the burst.
     BurstRunning,
@@ -70,9 +70,9 @@ codes! {
     QueueTooShallow,
     /// The ranks of a host used nearly all of its CPUs.
     HostCpuBound,
-    /// The ranks of a host used the whole speed of its network link.
+    /// The ranks of a host saturated its network link.
     HostLinkBound,
-    /// A rank was far slower than those that ran the same work.
+    /// A rank was far slower than others with the same work.
     RankStraggler,
     /// Ranks that ran the same work got unequal shares.
     RankSharesUnequal,
@@ -80,7 +80,7 @@ codes! {
     GeneratorCpuBound,
     /// The size of the volume determines its limit.
     SizeTooSmall,
-    /// The volume could be given more IOPS or throughput at its size.
+    /// More IOPS or throughput can be provisioned at the volume's size.
     ProvisionedTooLow,
     /// The machine's limit was reached before the volume's.
     MachineCap,
@@ -128,7 +128,7 @@ codes! {
     SharedBudget,
     /// The number of operations in flight that a rate needs.
     DepthNeeded,
-    /// The requested rate was kept.
+    /// The requested rate was sustained.
     RateKept,
     /// Burst credits ran out during the run.
     BurstUsedUp,

@@ -49,11 +49,11 @@ quantities! {
     ServiceMean: Nanoseconds,
     /// Mean time of a sync.
     SyncMean: Nanoseconds,
-    /// Mean number of syncs in flight, which occupy places of the queue too.
+    /// Mean number of syncs in flight, which also occupy the queue.
     SyncsInFlight: Count,
-    /// The 99th percentile of the times of syncs.
+    /// The 99th percentile of sync times.
     SyncP99: Nanoseconds,
-    /// What the database that waits for syncs asks of their 99th percentile.
+    /// The 99th percentile of sync times that the database requires.
     SyncP99Allowed: Nanoseconds,
     /// Median service time.
     ServiceP50: Nanoseconds,
@@ -107,9 +107,9 @@ quantities! {
     ThinktimeBlocks: Count,
     /// Latency to which the job adapts its depth.
     LatencyTarget: Nanoseconds,
-    /// Fraction of operations that have to keep to it.
+    /// Fraction of operations that must meet it.
     TargetShare: Share,
-    /// Depth at which they do.
+    /// Depth at which they meet it.
     DepthFound: Count,
     /// Fraction of the files that was in the page cache when the run began.
     CachedShare: Share,
@@ -159,9 +159,9 @@ quantities! {
     CreditsGone: Nanoseconds,
     /// Operations in flight that the figures imply.
     InFlightImplied: Count,
-    /// Least number that they may imply, given their rounding.
+    /// Minimum that they imply, given their rounding.
     InFlightImpliedLow: Count,
-    /// Greatest number that they may imply.
+    /// Maximum that they imply.
     InFlightImpliedHigh: Count,
     /// Fraction by which that differs from the depth beyond the rounding of the figures; below 0 where it is less.
     Apart: Share,
@@ -185,7 +185,7 @@ quantities! {
     BlockBytes: Bytes,
     /// Bytes of a request, as the device received it.
     RequestBytes: Bytes,
-    /// Time of each operation if they ran one after the other.
+    /// Time of each operation if they ran one after another.
     TimeOfOne: Nanoseconds,
     /// Fraction of time in which the device had at least one request.
     BusyShare: Share,
@@ -259,21 +259,21 @@ quantities! {
     RankCpuShare: Share,
     /// Median of that fraction over the ranks.
     MedianRankCpuShare: Share,
-    /// Percentile 99 of the latency of the slowest rank.
+    /// The 99th percentile of the latency of the slowest rank.
     RankP99: Nanoseconds,
-    /// Median of the percentiles 99 of the ranks.
+    /// Median of the 99th percentiles of the ranks.
     MedianRankP99: Nanoseconds,
     /// Time by which the slowest rank started later than the median.
     RankLate: Nanoseconds,
     /// Failed operations of the slowest rank.
     RankErrors: Count,
-    /// Time for which the slowest rank ran.
+    /// Run time of the slowest rank.
     RankLasted: Nanoseconds,
-    /// Median of the times for which the ranks ran.
+    /// Median of the run times of the ranks.
     MedianRankLasted: Nanoseconds,
-    /// Operations per second of the rank with the least, or of each rank on the slowest host.
+    /// Operations per second of the slowest rank, or of each rank on the slowest host.
     SlowestRankIops: PerSecond,
-    /// Operations per second of the rank with the most, or of each rank on the fastest host.
+    /// Operations per second of the fastest rank, or of each rank on the fastest host.
     FastestRankIops: PerSecond,
     /// Coefficient of variation of the operations per second of the ranks.
     RankVariation: Share,

@@ -10,7 +10,7 @@ pub enum CapKind {
     Machine,
     /// The fraction of the machine's network bandwidth that writes may use.
     Egress,
-    /// A queue of the host or of the storage system: processors, controllers.
+    /// A queue of the host or of the storage system: CPUs, controllers.
     Station,
 }
 
@@ -98,7 +98,7 @@ pub struct Expectation<'a> {
     pub latency_is_assumed: bool,
     /// Whether it was measured on such volumes, or given with the volume: a published one is rounded.
     pub latency_is_measured: bool,
-    /// Whether limits of the named machine are not known.
+    /// Whether limits of the named machine are unknown.
     pub machine_is_unknown: bool,
     /// Operations per second for each idle CPU, if the provider has such a rule.
     pub iops_per_cpu: Option<f64>,

@@ -26,12 +26,12 @@ impl<'a> Facts<'a> {
         &self.job.declared
     }
 
-    /// Returns the operations that all workers may have in flight; `None` if that is not known.
+    /// Returns the operations that all workers may have in flight; `None` if that is unknown.
     pub(crate) fn possible(self) -> Option<f64> {
         self.declared().in_flight_possible.map(|possible| possible as f64)
     }
 
-    /// Returns the operations that the options ask all workers to have in flight; `None` if that is not known.
+    /// Returns the operations that the options ask all workers to have in flight; `None` if that is unknown.
     pub(crate) fn asked(self) -> Option<f64> {
         self.declared().in_flight_asked.map(|asked| asked as f64)
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use record::{FleetRecord, RankRecord, Run};
 
-/// Fraction of its processors from which a host counts as busy.
+/// Fraction of its CPUs from which a host counts as busy.
 const BUSY: f64 = 0.9;
 
 pub(crate) struct HostRanks<'a> {
@@ -13,12 +13,12 @@ pub(crate) struct HostRanks<'a> {
 }
 
 impl HostRanks<'_> {
-    /// Returns its processors; zero if they are unknown.
+    /// Returns its CPUs; zero if they are unknown.
     pub(crate) fn cpus(&self) -> u32 {
         self.members.iter().map(|member| member.cpus).max().unwrap_or(0)
     }
 
-    /// Returns the fraction of its processors that its ranks used; `None` if it is unknown.
+    /// Returns the fraction of its CPUs that its ranks used; `None` if it is unknown.
     fn cpu_share(&self, at_once: f64) -> Option<f64> {
         let used: f64 = self.members.iter().map(|member| member.cpu_share * f64::from(member.workers)).sum();
         let share = used * at_once / f64::from(self.cpus());
@@ -52,7 +52,7 @@ pub(crate) fn all(fleet: &FleetRecord) -> Vec<HostRanks<'_>> {
     hosts.into_iter().map(|(name, members)| HostRanks { name, members }).collect()
 }
 
-/// Returns the hosts whose ranks together use nearly all processors, each with the fraction.
+/// Returns the hosts whose ranks together use nearly all CPUs, each with the fraction.
 pub(crate) fn busy<'h, 'a>(run: &Run, hosts: &'h [HostRanks<'a>]) -> Vec<(&'h HostRanks<'a>, f64)> {
     // Polling keeps processors busy whatever the load.
     if run.jobs.iter().any(|job| job.declared.polled) {
@@ -71,18 +71,18 @@ fn at_once(run: &Run) -> f64 {
     if all > 0.0 { groups.into_iter().fold(0.0, f64::max) / all } else { 1.0 }
 }
 
-/// Reports whether the processors of all hosts were in use all the time.
+/// Reports whether the CPUs of all hosts were in use all the time.
 pub(crate) fn all_busy(run: &Run, fleet: &FleetRecord) -> bool {
     let hosts = all(fleet);
     !hosts.is_empty() && busy(run, &hosts).len() == hosts.len()
 }
 
-/// Returns the number of processors of all hosts; zero if it is unknown.
+/// Returns the number of CPUs of all hosts; zero if it is unknown.
 pub(crate) fn cpus(fleet: &FleetRecord) -> u32 {
     all(fleet).iter().map(HostRanks::cpus).fold(0, u32::saturating_add)
 }
 
-/// Reports whether each host has processors for `workers` workers of each of its ranks.
+/// Reports whether each host has CPUs for `workers` workers of each of its ranks.
 pub(crate) fn has_cpus_for(fleet: &FleetRecord, workers: u64) -> bool {
     let fits = |host: &HostRanks<'_>| workers.saturating_mul(host.members.len() as u64) <= host.cpus().into();
     let hosts = all(fleet);

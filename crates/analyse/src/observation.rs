@@ -127,7 +127,7 @@ pub struct Observation {
     pub variation: Option<f64>,
     /// Difference of the 95th and the 5th percentile of these times over their median.
     pub middle_spread: Option<f64>,
-    /// Whether names of devices are those of flash memory.
+    /// Whether device names indicate flash memory.
     pub flash: bool,
     /// Mean time of a sync in nanoseconds.
     pub sync_mean_ns: Option<KnownFigure>,
@@ -168,7 +168,7 @@ pub struct Observation {
     pub demands: Option<Vec<IntervalDemand>>,
     /// Length of each of these intervals in nanoseconds.
     pub interval_ns: f64,
-    /// Whether the figures are those of a model, which knows why its throughput changes.
+    /// Whether the figures come from a model, which knows why its throughput changes.
     pub modelled: bool,
     /// Whether the figures are averages since boot, which describe no particular load.
     pub since_boot: bool,
@@ -368,7 +368,7 @@ impl Observation {
         }
     }
 
-    /// Fills in unknown properties of the load from what the user says about it.
+    /// Fills in unknown properties of the load from the user's claim.
     #[must_use]
     pub fn completed_by(self, said: &Self) -> Self {
         Self {
@@ -617,7 +617,7 @@ pub fn has_others(device: &IostatDevice) -> bool {
     device.tells_kinds_apart() && (is_some(|kind| kind.per_second) || is_some(waited))
 }
 
-/// Returns the mean time of a read or write; of all kinds if they are not told apart.
+/// Returns the mean time of a read or write; of all kinds if they are not separated.
 fn mean_await_ns(device: &IostatDevice) -> Option<f64> {
     let kinds = [device.read, device.write];
     let known = || kinds.iter().filter_map(|kind| Some((kind.per_second?, kind.await_ns?)));

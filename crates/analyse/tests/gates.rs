@@ -51,11 +51,11 @@ fn units_and_short_names_are_equivalent() {
 #[test]
 fn errors_have_a_place_and_a_remedy() {
     let cases = [
-        ("read.iosp>=1", "read.iosp", "no figure", "`read.iops`"),
-        ("write.lat.pp9>=1ms", "write.lat.pp9", "no figure", "did you mean `write.lat.p9"),
-        ("findings.warning==0", "findings.warning", "no figure", "`findings.warnings`"),
-        ("speed>=1", "speed", "no figure", "`iops`"),
-        ("", "", "name of a figure", "read.iops"),
+        ("read.iosp>=1", "read.iosp", "unknown figure", "`read.iops`"),
+        ("write.lat.pp9>=1ms", "write.lat.pp9", "unknown figure", "did you mean `write.lat.p9"),
+        ("findings.warning==0", "findings.warning", "unknown figure", "`findings.warnings`"),
+        ("speed>=1", "speed", "unknown figure", "`iops`"),
+        ("", "", "a figure name", "read.iops"),
         ("read.iops", "", "comparison", "`>=`"),
         ("read.iops=1", "=", "comparison", "`==`"),
         ("read.iops>=", "", "a number", "150k"),
@@ -68,10 +68,10 @@ fn errors_have_a_place_and_a_remedy() {
         ("read.iops>=2*median", "m", "`baseline`", "0.98*baseline"),
         ("read.iops>=2k*baseline", "2k*", "`k`", "0.98*baseline"),
         ("findings.warnings<=baseline", "baseline", "findings", "findings.warnings==0"),
-        ("read.iops>=1 and write.iops>=1", "and write.iops>=1", "unexpected text", "by itself"),
+        ("read.iops>=1 and write.iops>=1", "and write.iops>=1", "unexpected text", "one expectation"),
         ("job(a.read.iops>=1", "", "`).`", "job(NAME)"),
         ("job().read.iops>=1", "job().", "no name", "job(NAME)"),
-        ("job(\"a).read.iops>=1", "job(\"a).read.iops>=1", "never closed", "job(NAME)"),
+        ("job(\"a).read.iops>=1", "job(\"a).read.iops>=1", "not closed", "job(NAME)"),
         ("read.iops>=é", "é", "a number", "150k"),
     ];
     for (text, place, what, remedy) in cases {

@@ -34,7 +34,7 @@ static OBJECT: &[u8] = aya::include_bytes_aligned!("../bpf/requests.bpf.o");
 const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// Number of records after which the time is looked at.
 const RECORDS_MAX: usize = 1 << 14;
-/// Size of the buffer for each processor, and limits of the whole buffer, in bytes. 16 MiB hold 230,000 requests.
+/// Size of the buffer for each CPU, and limits of the whole buffer, in bytes. 16 MiB hold 230,000 requests.
 const CPU_BYTES: u64 = 2 << 20;
 const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 16 << 20..=256 << 20;
 /// Limits of the kernel for a buffer of a requested size, in bytes.
@@ -73,7 +73,7 @@ pub(crate) struct BpfSource {
 }
 
 impl BpfSource {
-    /// Loads the programs and begins. `cpu_bytes` is the size of the buffer for each processor.
+    /// Loads the programs and begins. `cpu_bytes` is the size of the buffer for each CPU.
     pub(crate) fn begin(target: &CaptureTarget, cpu_bytes: Option<u64>) -> Result<Self, Problem> {
         if target.takes_bios {
             let message = format!("BPF: {} does not queue requests itself", target.name);

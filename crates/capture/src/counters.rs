@@ -42,7 +42,7 @@ pub(crate) struct CounterReading {
     pub(crate) to_ns: u64,
 }
 
-/// Time from the event of a completion to its counting, at most: processors of a virtual machine may stop in between.
+/// Time from the event of a completion to its counting, at most: CPUs of a virtual machine may stop in between.
 const SLACK_NS: u64 = 5_000_000;
 
 /// Completed requests between two readings, as events show them.

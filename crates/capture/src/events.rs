@@ -20,12 +20,12 @@ use crate::tracefs::{InstanceSetup, TraceFs, TraceInstance, read_page};
 const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 /// Length of a page that is read. The kernel returns less if its pages are smaller.
 const PAGE_BYTES: usize = 1 << 16;
-/// Maximum number of pages that are read from a processor at a time, and of events that wait for other processors.
+/// Maximum number of pages that are read from a CPU at a time, and of events that wait for other CPUs.
 const PAGES_MAX: usize = 256;
 const EVENTS_MAX: usize = 1 << 17;
-/// Age at which an event is certainly written, whichever processor does so.
+/// Age at which an event is certainly written, whichever CPU does so.
 const SETTLED_NS: u64 = 10_000_000;
-/// Memory of all kernel buffers, and limits of that of one processor, in bytes.
+/// Memory of all kernel buffers, and limits of that of one CPU, in bytes.
 const BUFFERS_BYTES: u64 = 256 << 20;
 const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 1 << 20..=16 << 20;
 
@@ -40,7 +40,7 @@ pub(crate) struct EventSource {
 }
 
 impl EventSource {
-    /// Creates an instance and begins. `buffer_bytes` is the size of the buffer of each processor.
+    /// Creates an instance and begins. `buffer_bytes` is the size of the buffer of each CPU.
     pub(crate) fn begin(target: &CaptureTarget, buffer_bytes: Option<u64>) -> Result<Self, Problem> {
         let fs = TraceFs::find()?;
         fs.remove_leftovers();
@@ -141,12 +141,12 @@ impl RequestSource for EventSource {
     }
 }
 
-/// Returns the number of processors for which the kernel has buffers.
+/// Returns the number of CPUs for which the kernel has buffers.
 fn cpus(fs: &TraceFs) -> u64 {
     std::fs::read_dir(fs.file("per_cpu")).map_or(1, |cpus| cpus.count().max(1)) as u64
 }
 
-/// Returns the size of the buffer of one processor: 16 MiB hold a second of 200,000 events per second.
+/// Returns the size of the buffer of one CPU: 16 MiB hold a second of 200,000 events per second.
 fn default_buffer_bytes(cpus: u64) -> u64 {
     (BUFFERS_BYTES / cpus).clamp(*BUFFER_BYTES.start(), *BUFFER_BYTES.end())
 }
@@ -164,7 +164,7 @@ struct PageReader {
 }
 
 impl PageReader {
-    /// Reads the buffers of all processors. Returns whether some have more.
+    /// Reads the buffers of all CPUs. Returns whether some have more.
     fn read_all(&mut self, instance: &TraceInstance) -> Result<bool, Problem> {
         let mut has_more = false;
         let pipes = instance.pipes();

@@ -2,7 +2,7 @@
 //!
 //! Requests come from one of two sources. Programs in the kernel write a record of each completed request into a ring
 //! buffer (`bpf`, `bpf_record`, `order`). Where they cannot be loaded, or the device has no requests, the block tracepoints
-//! write events into the buffers of a private tracing instance, one per processor; a reader decodes the pages of these
+//! write events into the buffers of a private tracing instance, one per CPU; a reader decodes the pages of these
 //! buffers by the layouts that the kernel describes, merges the events by time, and pairs issues with completions (`events`
 //! and what it uses). Both hand requests to a `trace::TraceWriter` and a `trace::Characterizer`. Neither a compiler nor
 //! kernel headers are needed, and nothing of the device is touched.

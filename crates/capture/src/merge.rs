@@ -1,10 +1,10 @@
-//! Merges the events of all processors by time.
+//! Merges the events of all CPUs by time.
 
 use std::collections::VecDeque;
 
 use crate::event::RequestEvent;
 
-/// Events of one processor, in the order of their times.
+/// Events of one CPU, in the order of their times.
 #[derive(Debug, Default)]
 pub(crate) struct CpuEvents {
     events: VecDeque<RequestEvent>,
@@ -38,8 +38,8 @@ impl CpuEvents {
     }
 }
 
-/// Takes the events of all processors in the order of their times, up to the time until which all were read: `read_ns`
-/// for a processor without further events, the last event for others.
+/// Takes the events of all CPUs in the order of their times, up to the time until which all were read: `read_ns`
+/// for a CPU without further events, the last event for others.
 pub(crate) fn merge(cpus: &mut [CpuEvents], read_ns: u64, mut take: impl FnMut(&RequestEvent)) {
     let known = |cpu: &CpuEvents| if cpu.is_drained { read_ns } else { cpu.last_ns };
     let end_ns = cpus.iter().map(known).min().unwrap_or(read_ns);

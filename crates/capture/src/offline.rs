@@ -23,7 +23,7 @@ pub struct DecodedPages {
     pub missed: u64,
 }
 
-/// Decodes the pages of the buffers of some processors. `formats` are names of events with their `format` files; events
+/// Decodes the pages of the buffers of some CPUs. `formats` are names of events with their `format` files; events
 /// that a capture does not record are skipped.
 ///
 /// # Errors

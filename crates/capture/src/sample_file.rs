@@ -20,7 +20,7 @@ use crate::target::CaptureTarget;
 const MARK: &str = "# fathom capture --sample";
 const SERIES: OutputKind = OutputKind { mark: MARK.as_bytes(), name: "a counter series" };
 
-/// Interval from which on copies have the processor time too, whose reading takes long on large hosts.
+/// Interval from which on copies have the CPU time too, whose reading takes long on large hosts.
 const CPU_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A series of samples that is being written.
@@ -91,7 +91,7 @@ impl SeriesFile {
     }
 }
 
-/// Returns the processor time of the host, the first line of `/proc/stat`.
+/// Returns the CPU time of the host, the first line of `/proc/stat`.
 fn cpu_line() -> Option<String> {
     let mut bytes = [0; 256];
     let length = File::open("/proc/stat").and_then(|mut file| file.read(&mut bytes)).ok()?;

@@ -18,7 +18,7 @@ pub(crate) struct CounterSummary {
     pub(crate) intervals: u64,
     /// The shortest and the longest of them, in nanoseconds.
     pub(crate) lengths_ns: [u64; 2],
-    /// Number of intervals in which the counters began anew.
+    /// Number of intervals in which the counters were reset.
     pub(crate) restarts: u64,
     /// The largest number of requests in flight at a sample.
     pub(crate) depth_seen_max: u64,
@@ -47,7 +47,7 @@ impl CounterSummary {
         Self { interval_ns, ..Self::default() }
     }
 
-    /// Adds the interval between two samples. Returns the increase, unless the counters began anew.
+    /// Adds the interval between two samples. Returns the increase, unless the counters were reset.
     pub(crate) fn add(&mut self, passed_ns: u64, before: &DiskCounters, now: &DiskCounters) -> Option<DiskCounters> {
         self.depth_seen_max = self.depth_seen_max.max(now.in_flight);
         let Some(increase) = now.since(before).filter(|_| passed_ns > 0) else {

@@ -36,7 +36,7 @@ pub struct CaptureOptions {
     pub anonymize: bool,
     /// Captures only requests of this process.
     pub process: Option<u32>,
-    /// Size of the kernel's buffer for each processor, in bytes.
+    /// Size of the kernel's buffer for each CPU, in bytes.
     pub buffer_bytes: Option<u64>,
     /// Where the requests come from; `None` for programs in the kernel, or events where these cannot be loaded.
     pub source: Option<CaptureSource>,
@@ -82,7 +82,7 @@ pub fn capture(options: &CaptureOptions, host: &mut dyn CaptureHost) -> Result<C
     session.finish(host)
 }
 
-/// Opens the file, with what the trace says of itself at the start.
+/// Opens the file, with the metadata of the trace at the start.
 fn trace_file(options: &CaptureOptions, target: &CaptureTarget) -> Result<Option<TraceFile>, Problem> {
     let Some(path) = &options.output else { return Ok(None) };
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -89,7 +89,7 @@ impl TraceFile {
         self.writer.push(request);
     }
 
-    /// Returns what the trace says of itself, to be changed.
+    /// Returns the metadata of the trace, to be changed.
     pub(crate) fn info(&mut self) -> &mut TraceInfo {
         &mut self.writer.info
     }

@@ -106,7 +106,7 @@ pub(crate) struct InstanceSetup<'a> {
     pub(crate) events: &'a [EventName],
     /// Condition under which the kernel records them.
     pub(crate) filter: String,
-    /// Size of the buffer of each processor, in bytes.
+    /// Size of the buffer of each CPU, in bytes.
     pub(crate) buffer_bytes: u64,
 }
 
@@ -115,9 +115,9 @@ pub(crate) struct InstanceSetup<'a> {
 pub(crate) struct TraceInstance {
     fs: TraceFs,
     path: PathBuf,
-    /// Open buffers of the processors. They must be closed before the instance can be removed.
+    /// Open buffers of the CPUs. They must be closed before the instance can be removed.
     pipes: Arc<Mutex<Vec<File>>>,
-    /// Directories of the processors, in the order of their buffers.
+    /// Directories of the CPUs, in the order of their buffers.
     cpus: Vec<PathBuf>,
     clean_up: Option<CleanUp>,
 }
@@ -174,7 +174,7 @@ impl TraceInstance {
         events.iter().try_for_each(|event| self.write(&format!("events/block/{}/enable", event.name), value))
     }
 
-    /// Begins to write all events to the buffers at once: events are enabled one after the other, and a request whose
+    /// Begins to write all events to the buffers at once: events are enabled one after another, and a request whose
     /// issue alone is written would count as in flight at the end.
     pub(crate) fn start(&self) -> Result<(), Problem> {
         self.write("tracing_on", "1")
@@ -191,17 +191,17 @@ impl TraceInstance {
         written.map_err(|error| error::tracefs("write", &path, &error))
     }
 
-    /// Returns the number of processors.
+    /// Returns the number of CPUs.
     pub(crate) fn cpus(&self) -> usize {
         self.cpus.len()
     }
 
-    /// Returns the open buffers, one per processor. The instance cannot be removed while they are locked.
+    /// Returns the open buffers, one per CPU. The instance cannot be removed while they are locked.
     pub(crate) fn pipes(&self) -> MutexGuard<'_, Vec<File>> {
         self.pipes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns how many events the kernel could not write, over all processors.
+    /// Returns how many events the kernel could not write, over all CPUs.
     pub(crate) fn lost(&self) -> Result<u64, Problem> {
         let of_cpu = |cpu: &PathBuf| {
             let path = cpu.join("stats");

@@ -1,7 +1,7 @@
 //! Prints errors, warnings and notes in one style (docs/errors.md): what failed and why, the place, the remedy.
 
 use report::diagnostics_text;
-use units::{Problem, ProblemLevel};
+use units::{Problem, ProblemLevel, counted};
 
 use crate::terminal::{Terminal, write_stderr};
 
@@ -26,13 +26,12 @@ pub(crate) fn print(diagnostics: &[Problem]) {
 
 /// Returns the last line: `2 errors, 1 warning; nothing was touched`.
 fn tally(diagnostics: &[Problem]) -> String {
-    let count = |severity| diagnostics.iter().filter(|d| d.level == severity).count();
-    let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    let count = |severity| diagnostics.iter().filter(|d| d.level == severity).count() as u64;
     let (errors, warnings) = (count(ProblemLevel::Error), count(ProblemLevel::Warning));
     match (errors, warnings) {
-        (0, n) => plural(n, "warning"),
-        (n, 0) => format!("{}; nothing was touched", plural(n, "error")),
-        (n, m) => format!("{}, {}; nothing was touched", plural(n, "error"), plural(m, "warning")),
+        (0, n) => counted(n, "warning"),
+        (n, 0) => format!("{}; nothing was touched", counted(n, "error")),
+        (n, m) => format!("{}, {}; nothing was touched", counted(n, "error"), counted(m, "warning")),
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> 
     }
 }
 
-/// Creates the runner of a place for a procedure that simulates its runs on all processors.
+/// Creates the runner of a place for a procedure that simulates its runs on all CPUs.
 pub(crate) fn parallel_runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> {
     if place == RunPlace::Virtual { Box::new(models()) } else { runner(place, gate) }
 }
@@ -73,7 +73,7 @@ pub(crate) fn as_fio(readonly: bool) -> DeviceRunner {
         .with_checkpoint(shutdown::panic_if_requested)
 }
 
-/// Creates a runner on modelled volumes in virtual time, with which runs are simulated on all processors.
+/// Creates a runner on modelled volumes in virtual time, with which runs are simulated on all CPUs.
 pub(crate) fn models() -> ModelRunner {
     model(processors())
 }
@@ -241,7 +241,7 @@ pub(crate) fn processors() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Calls `work` with each number below `count`, on all processors.
+/// Calls `work` with each number below `count`, on all CPUs.
 pub(crate) fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     let next = AtomicUsize::new(0);
     let processors = processors().min(count);

@@ -12,7 +12,7 @@ use units::{Bytes, Problem, ProblemCode};
 use crate::control_groups;
 use crate::shared_run::worker_error;
 
-/// Checks that the processors and NUMA nodes of a job exist: it was perhaps written for another host. fio does too.
+/// Checks that the CPUs and NUMA nodes of a job exist: it was perhaps written for another host. fio does too.
 pub(crate) fn check(job: &Job) -> Result<(), Problem> {
     let last = engine::last_processor();
     if let Some(cpu) = job.grouping.cpus_allowed.iter().flatten().find(|&&cpu| cpu > last) {
@@ -33,7 +33,7 @@ pub(crate) fn check(job: &Job) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Returns NUMA nodes with their processors.
+/// Returns NUMA nodes with their CPUs.
 fn nodes_of(nodes: &NumaNodes) -> Result<Vec<(u32, Vec<u32>)>, Problem> {
     let all = probe::nodes(Path::new("/")).map_err(|unread| {
         let what = format!("cannot read the NUMA nodes of this host from {}", unread.path);
@@ -71,7 +71,7 @@ pub(crate) fn set_user(job: &Job) -> Result<(), WorkerError> {
     engine::attributes::set_user(job.host.uid, job.host.gid).map_err(|error| worker_error(&error))
 }
 
-/// Pins a worker to the processors that it may use: all of them, or one of them (`cpus_allowed_policy=split`).
+/// Pins a worker to the CPUs that it may use: all of them, or one of them (`cpus_allowed_policy=split`).
 fn pin(worker_plan: &WorkerPlan, job: &Job) -> Result<(), WorkerError> {
     let mut allowed = job.grouping.cpus_allowed.clone();
     if allowed.as_ref().is_some_and(Vec::is_empty) {

@@ -1,11 +1,11 @@
-//! Idleness of the processors during a run (`--idle-prof`).
+//! Idleness of the CPUs during a run (`--idle-prof`).
 
 use engine::{IdleProfiler, WorkUnit};
 use job::IdleProfile;
 use record::IdlenessRecord;
 use units::Problem;
 
-/// Measures how idle the processors are, if that is asked for.
+/// Measures CPU idleness, if requested.
 #[derive(Debug)]
 pub struct HostIdleness {
     running: Option<(IdleProfiler, bool)>,

@@ -55,7 +55,7 @@ enum RunnerRules {
 }
 
 impl DeviceRunner {
-    /// Creates a runner whose plans may write to whatever `gate` admits.
+    /// Creates a runner whose plans may write to everything that `gate` admits.
     #[must_use]
     pub fn strict(gate: Arc<WriteGate>, logs: Arc<dyn LogSink + Send>) -> Self {
         Self::new(RunnerRules::Strict { gate }, logs)

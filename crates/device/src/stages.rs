@@ -165,7 +165,7 @@ const ROUND: Duration = Duration::from_millis(100);
 const SCHEDULED_TURN: Duration = Duration::from_millis(4);
 
 /// Returns the time after which workers yield to each other. The scheduler lets a busy thread run from tick to tick:
-/// with a thousand workers on two processors, each would run every two seconds and notice the end of the runtime that
+/// with a thousand workers on two CPUs, each would run every two seconds and notice the end of the runtime that
 /// late.
 pub(crate) fn yield_after(workers: &[WorkerPlan]) -> Option<Nanos> {
     let most = workers.chunk_by(|a, b| a.stage == b.stage).map(<[WorkerPlan]>::len).max().unwrap_or(0);
@@ -363,7 +363,7 @@ impl RunStage {
         self.end_loads(stage);
     }
 
-    /// Ends the workers of `exit_on_io_done` once only loads of the processor are left.
+    /// Ends the workers of `exit_on_io_done` once only loads of the CPU are left.
     fn end_loads(&self, stage: &mut StageProgress) {
         let load = |index: usize| {
             let engine = &self.job(&self.workers()[index]).engine;

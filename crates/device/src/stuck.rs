@@ -39,7 +39,7 @@ pub enum DetachedError {
     GivenUp,
 }
 
-/// Runs work that may hang in a target on its own thread, and calls `tick` about fifty times a second meanwhile.
+/// Runs work that may hang in a target on its own thread, and calls `tick` about fifty times per second meanwhile.
 ///
 /// # Errors
 /// Fails if no thread can be started, or if [`RunControl::gives_up`] ends the wait: the target then counts as stuck.

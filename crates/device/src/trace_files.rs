@@ -41,12 +41,12 @@ struct TraceFile {
 }
 
 impl OpenTrace {
-    /// Opens a trace: one file, `-` for standard input, or all files that blktrace has written for the processors. The
+    /// Opens a trace: one file, `-` for standard input, or all files that blktrace has written for the CPUs. The
     /// base name of these is enough: `NAME` for `NAME.blktrace.0` and so on.
     ///
     /// # Errors
     ///
-    /// Fails if a file cannot be read, if there are several of another format, or if the format is not known.
+    /// Fails if a file cannot be read, if there are several of another format, or if the format is unknown.
     pub fn open(paths: &[PathBuf], format: Option<TraceFormat>) -> Result<Self, Problem> {
         let all = match paths {
             [only] => of_blktrace(only).unwrap_or_else(|| vec![only.clone()]),

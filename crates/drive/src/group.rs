@@ -34,7 +34,7 @@ impl GroupSizing {
 }
 
 /// Returns an eighth of the queue, at least one and at most eight. Groups of 4 at depth 32 keep a virtio disk as busy
-/// as single operations do, with half of the generator's processor time.
+/// as single operations do, with half of the generator's CPU time.
 fn small(depth: u32) -> u32 {
     (depth / 8).clamp(1, 8)
 }

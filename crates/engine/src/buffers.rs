@@ -4,7 +4,7 @@ use std::io;
 use std::ptr::NonNull;
 
 use target::Tag;
-use units::Bytes;
+use units::{Bytes, counted};
 
 use crate::error::{Error, ErrorKind};
 use crate::opening::Opening;
@@ -202,8 +202,8 @@ fn checked(base: *mut libc::c_void) -> io::Result<NonNull<u8>> {
 }
 
 fn refused(setup: &Opening, error: &io::Error) -> Error {
-    let plural = if setup.depth == 1 { "" } else { "s" };
-    let place = format!("{} buffer{plural} of {} each", setup.depth, Bytes::new(u64::from(setup.buffer_bytes)));
+    let buffers = counted(u64::from(setup.depth), "buffer");
+    let place = format!("{buffers} of {} each", Bytes::new(u64::from(setup.buffer_bytes)));
     let remedy = match setup.spec.mem {
         BufferMemory::ShmHuge | BufferMemory::MmapHuge => {
             "reserve huge pages (sysctl vm.nr_hugepages=N for 2 MiB pages, /sys/kernel/mm/hugepages for other \

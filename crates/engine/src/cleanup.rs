@@ -17,7 +17,7 @@ static NUMBER: AtomicU64 = AtomicU64::new(0);
 #[derive(Debug)]
 pub struct CleanUp(u64);
 
-/// Registers an action that runs before the process ends, for whatever reason it ends.
+/// Registers an action that runs before the process ends, for any reason.
 pub fn on_exit(action: impl FnOnce() + Send + 'static) -> CleanUp {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     actions().push((number, Box::new(action)));

@@ -1,6 +1,6 @@
 //! The clock of real targets: nanoseconds since an instant shared by all workers.
 //!
-//! If the kernel trusts the processor's time stamp counter to be steady and equal on all processors, the counter is
+//! If the kernel trusts the CPU's time stamp counter to be steady and equal on all CPUs, the counter is
 //! read directly. That takes 10 ns instead of the 22 ns of a system clock that reads the same counter.
 
 use std::mem::MaybeUninit;
@@ -53,7 +53,7 @@ impl MonotonicClock {
     }
 
     /// Waits until `instant`: sleeps while that is safe, then polls, so that it returns within a microsecond on an idle
-    /// processor. Returns at once for [`Nanos::MAX`], and early if a signal arrives.
+    /// CPU. Returns at once for [`Nanos::MAX`], and early if a signal arrives.
     pub fn sleep_until(&self, instant: Nanos) {
         if instant == Nanos::MAX {
             return;
@@ -86,7 +86,7 @@ fn sleep(length: Nanos) -> bool {
     unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const time, std::ptr::null_mut()) == libc::EINTR }
 }
 
-/// Keeps the processor busy for this many cycles: of its time stamp counter, which runs at a constant rate, or where there
+/// Keeps the CPU busy for this many cycles: of its time stamp counter, which runs at a constant rate, or where there
 /// is none, of a loop with one hint each.
 #[cold]
 pub(crate) fn spin(cycles: u32) {
@@ -140,7 +140,7 @@ mod counter {
     use super::{ClockSource, monotonic};
 
     /// The kernel's current clock source. It is not the counter if the counter is unsteady or differs between
-    /// processors.
+    /// CPUs.
     const CLOCKSOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     /// Minimum and maximum time between the two comparisons of the clocks, in nanoseconds. After a suspend or migration
     /// of the host only one of the clocks would have advanced.
@@ -148,7 +148,7 @@ mod counter {
     /// Values of the counter and of the system's clock at program start.
     static PREPARED: OnceLock<(u64, u64)> = OnceLock::new();
 
-    /// Waits until the counter has advanced by this much, without giving up the processor.
+    /// Waits until the counter has advanced by this much, without giving up the CPU.
     pub(super) fn spin(cycles: u32) {
         // SAFETY: reading the counter has no preconditions.
         let read = || unsafe { _rdtsc() };

@@ -1,4 +1,4 @@
-//! How idle the processors are: a thread of idle priority on each counts the time that nothing else needs.
+//! How idle the CPUs are: a thread of idle priority on each counts the time that nothing else needs.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ pub struct Idleness {
     pub processors: Vec<(u32, f64)>,
 }
 
-/// Threads of idle priority, one on each processor that this process may use.
+/// Threads of idle priority, one on each CPU that this process may use.
 #[derive(Debug)]
 pub struct IdleProfiler {
     unit: WorkUnit,
@@ -83,7 +83,7 @@ impl IdleProfiler {
     /// Measures the unit of work and starts the threads.
     ///
     /// # Errors
-    /// Fails if the host starts no more threads, or refuses their priority or processor.
+    /// Fails if the host starts no more threads, or refuses their priority or CPU.
     pub fn start() -> Result<Self, Error> {
         let unit = WorkUnit::measured();
         let mut threads = Vec::new();
@@ -109,7 +109,7 @@ impl IdleProfiler {
         Ok(Self { unit, started: Instant::now(), threads })
     }
 
-    /// Ends the threads and returns what they counted. It does not wait for them: a thread that gets no processor has
+    /// Ends the threads and returns what they counted. It does not wait for them: a thread that gets no CPU has
     /// counted all that it got.
     #[must_use]
     pub fn finish(self) -> Idleness {
@@ -137,7 +137,7 @@ impl IdleThread {
     }
 }
 
-/// Returns the processor time of the calling thread.
+/// Returns the CPU time of the calling thread.
 fn used_by_thread() -> Nanos {
     let used = cpu_use_of_thread();
     Nanos::new(used.busy_ns())
@@ -154,7 +154,7 @@ fn idle_priority() -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the processors that the calling thread may use.
+/// Returns the CPUs that the calling thread may use.
 fn permitted_processors() -> Result<Vec<u32>, Error> {
     // SAFETY: all zeroes is the empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
@@ -181,7 +181,7 @@ mod tests {
         assert!(unit.mean_us > 0.01 && sum_us <= all_us && unit.stddev_us >= 0.0, "{unit:?} in {all_us} us");
     }
 
-    /// A processor on which a thread of normal priority never waits is not idle.
+    /// A CPU on which a thread of normal priority never waits is not idle.
     #[test]
     fn a_busy_processor_is_hardly_idle() {
         let processor = permitted_processors().unwrap()[0];

@@ -21,10 +21,10 @@ pub fn exact_timers() -> Result<(), Error> {
     Ok(())
 }
 
-/// Restricts the calling thread to these processors. An empty list changes nothing.
+/// Restricts the calling thread to these CPUs. An empty list changes nothing.
 ///
 /// # Errors
-/// Fails if one of the processors does not exist, or none of them is permitted to this process.
+/// Fails if one of the CPUs does not exist, or none of them is permitted to this process.
 pub fn pin(cpus: &[u32]) -> Result<(), Error> {
     if cpus.is_empty() {
         return Ok(());
@@ -106,7 +106,7 @@ pub fn save_address_space() {
 const FEWEST_PER_THREAD: usize = 256;
 
 /// Applies `work`, which should take microseconds, to all items and returns the results in their order. With many items,
-/// all processors take part.
+/// all CPUs take part.
 pub fn on_all_processors<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let share = items.len().div_ceil(processors).max(FEWEST_PER_THREAD);
@@ -136,6 +136,6 @@ pub fn on_all_processors<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R +
 
 fn unavailable(cpus: &[u32], error: &io::Error) -> Error {
     let list: Vec<String> = cpus.iter().map(u32::to_string).collect();
-    Error::system(ErrorKind::Host, "run on", format!("processors {}", list.join(",")), error)
+    Error::system(ErrorKind::Host, "run on", format!("CPUs {}", list.join(",")), error)
         .with_remedy("use CPUs that exist and are allowed on this host (see nproc and taskset -p)")
 }

@@ -1,4 +1,4 @@
-//! CPU usage of threads and the highest processor number.
+//! CPU usage of threads and the highest CPU number.
 
 use std::cell::RefCell;
 
@@ -67,7 +67,7 @@ pub(crate) fn cpu_use_of_thread() -> CpuUse {
     }
 }
 
-/// Returns the highest processor number of this host, whether or not this process may use that processor.
+/// Returns the highest CPU number of this host, whether or not this process may use that CPU.
 #[must_use]
 pub fn last_processor() -> u32 {
     // SAFETY: the call takes a number and touches no memory.

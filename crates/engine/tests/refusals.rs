@@ -61,7 +61,7 @@ fn buffers_beyond_the_address_space() {
 fn processors_that_do_not_exist() {
     for cpu in [1023, u32::MAX] {
         let error = thread::pin(&[cpu]).unwrap_err();
-        assert!(error.to_string().contains(&format!("processors {cpu}")), "{error}");
+        assert!(error.to_string().contains(&format!("CPUs {cpu}")), "{error}");
     }
     thread::pin(&[]).unwrap();
     thread::exact_timers().unwrap();

@@ -439,7 +439,7 @@ fn others_leave_records_without_rank_4(timeout_s: u64) {
         .unwrap();
     let text = String::from_utf8_lossy(&report.stdout);
     assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
-    assert!(text.contains("7 of 8 on 1 host") && text.contains("rank 4: there is no result of it"), "{text}");
+    assert!(text.contains("7 of 8 on 1 host") && text.contains("rank 4: it left no result"), "{text}");
     assert!(text.contains("Interrupted"), "{text}");
 }
 

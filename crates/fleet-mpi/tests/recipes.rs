@@ -160,7 +160,7 @@ fn the_script_for_slurm_merges_records_if_rank_0_was_lost() {
     let ended = submit(work.path(), "rm fathom-7/result.* fathom-7/ranks/*/rank-0000.json; code=137");
     let text = format!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
     assert_eq!(ended.status.code(), Some(137), "{text}");
-    assert!(text.contains("2 of 3 on 1 host") && text.contains("rank 0: there is no result of it"), "{text}");
+    assert!(text.contains("2 of 3 on 1 host") && text.contains("rank 0: it left no result"), "{text}");
     assert!(work.path().join("fathom-7/result.html").exists(), "{text}");
     let work = TempDir::new().unwrap();
     let ended = submit(work.path(), "rm -r fathom-7/*; code=137");

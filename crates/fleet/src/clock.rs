@@ -30,7 +30,7 @@ fn nanos(clock: ClockId) -> i64 {
     time.tv_sec.saturating_mul(1_000_000_000).saturating_add(time.tv_nsec)
 }
 
-/// A clock relative to that of rank 0.
+/// A clock relative to rank 0's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockOffset {
     /// Offset of the monotonic clock in nanoseconds; positive if it is ahead.

@@ -39,7 +39,7 @@ const TRIPS_LIMIT: Duration = Duration::from_millis(500);
 const SILENCE_AFTER_SIGTERM: Duration = Duration::from_millis(400);
 const SIGTERM: i32 = 15;
 
-/// What a rank is told by its program.
+/// Commands of a rank's program.
 pub struct ExchangeOptions {
     /// Silence after which a rank counts as lost.
     pub silence: Duration,

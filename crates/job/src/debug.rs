@@ -35,7 +35,7 @@ impl DebugSubject {
     }
 }
 
-/// What `--debug` asks for.
+/// Subjects of `--debug`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DebugOptions {
     /// Subjects to trace.
@@ -62,7 +62,7 @@ pub fn debug_subjects() -> String {
     DebugSubject::ALL.map(DebugSubject::name).into_iter().chain(["job:N", "all"]).collect::<Vec<_>>().join(",")
 }
 
-/// Reads the list of `--debug`. As in fio, words that are not known do not keep the jobs from running.
+/// Reads the list of `--debug`. As in fio, words that are unknown do not keep the jobs from running.
 pub(crate) fn read(debug: &mut DebugOptions, text: &str) {
     for word in text.split(',') {
         // fio takes a number after any name and uses that of `job`.

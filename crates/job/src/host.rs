@@ -33,9 +33,9 @@ pub enum Eta {
 pub enum IdleProfile {
     /// The unit of work, without a run.
     Calibrate,
-    /// All processors together.
+    /// All CPUs together.
     System,
-    /// Each processor too.
+    /// Each CPU too.
     Processors,
 }
 

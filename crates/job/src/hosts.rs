@@ -18,7 +18,7 @@ pub struct JobArguments<'a> {
     pub words: &'a [String],
     /// Sections of the job files; all if empty.
     pub sections: &'a [String],
-    /// Options before and after those of all jobs.
+    /// Options before and after the jobs' own.
     pub around: &'a InjectedOptions,
     /// Source of job files and variables.
     pub source: &'a dyn HostSource,

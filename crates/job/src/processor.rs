@@ -1,4 +1,4 @@
-//! Jobs that transfer nothing: `cpuio` loads the processor, and `exec` runs a program.
+//! Jobs that transfer nothing: `cpuio` loads the CPU, and `exec` runs a program.
 
 use units::{Bytes, Nanos, PerKind, Problem, ProblemCode};
 

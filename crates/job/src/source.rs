@@ -26,11 +26,11 @@ pub trait HostSource {
     /// Returns the value of `$mb_memory`: physical memory in MiB.
     fn memory_mib(&self) -> u64;
 
-    /// Returns the value of `$ncpus`: processors online.
+    /// Returns the value of `$ncpus`: CPUs online.
     fn cpus(&self) -> u64;
 }
 
-/// A source without files and variables, on a host with pages of 4096 bytes, 1024 MiB and one processor.
+/// A source without files and variables, on a host with pages of 4096 bytes, 1024 MiB and one CPU.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EmptySource;
 

@@ -54,7 +54,7 @@ pub fn listen(address: SocketAddr) -> std::result::Result<TcpListener, Problem> 
 /// Pause after a failed `accept`.
 const ACCEPT_RETRY: Duration = Duration::from_millis(500);
 
-/// Handles clients one after the other, and pauses after a failed `accept`, as when no descriptor is left.
+/// Handles clients one after another, and pauses after a failed `accept`, as when no descriptor is left.
 pub fn each<T>(incoming: impl Iterator<Item = Result<T>>, mut handle: impl FnMut(T)) {
     for client in incoming {
         match client {

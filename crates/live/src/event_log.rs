@@ -60,7 +60,7 @@ impl EventLog {
         std::mem::take(&mut self.lines)
     }
 
-    /// Writes a progress event, about once a second.
+    /// Writes a progress event, about once per second.
     pub fn progress(&mut self, progress: &RunProgress) {
         if self.last_progress.is_some_and(|last| last.elapsed() < INTERVAL) {
             return;

@@ -52,7 +52,8 @@ const WORKERS: Metric = Metric::new("fathom_running_workers", Gauge, "Running wo
 const LATENESS: Metric =
     Metric::new("fathom_lateness_seconds", Summary, "Delay of the generator itself against the schedule.");
 const LIMIT_REQUESTS: Metric = Metric::new("fathom_limit_requests", Counter, "Requests that passed the limit.");
-const LIMIT_DECIDED: Metric = Metric::new("fathom_limit_decided", Counter, "Requests whose admission the limit set.");
+const LIMIT_DECIDED: Metric =
+    Metric::new("fathom_limit_decided", Counter, "Requests for which the limit decided the time of admission.");
 const LIMIT_DELAY: Metric =
     Metric::new("fathom_limit_delay_seconds", Counter, "Total time for which the limit delayed requests.");
 const LIMIT_USED: Metric = Metric::new(

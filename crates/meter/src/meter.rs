@@ -599,7 +599,7 @@ mod tests {
         }
     }
 
-    /// The time of a ramp counted: after three seconds of it, a run of one second used four times its share of a processor.
+    /// The time of a ramp counted: after three seconds of it, a run of one second used four times its share of a CPU.
     #[test]
     fn cpu_time_counts_from_the_end_of_the_ramp() {
         use std::sync::atomic::{AtomicU64, Ordering};

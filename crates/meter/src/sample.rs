@@ -7,7 +7,7 @@ use units::{DataKind, Nanos};
 pub struct Sample {
     /// Kind of operation.
     pub direction: DataKind,
-    /// Index of its I/O priority; zero for that of the process.
+    /// Index of its I/O priority; zero for the process's.
     pub priority: u8,
     /// Bytes transferred.
     pub bytes: u32,

@@ -70,7 +70,7 @@ impl CommandFlags {
     pub const REQ_ONE: Self = Self(1 << 3);
     /// Fail if zeroing is no faster than writing.
     pub const FAST_ZERO: Self = Self(1 << 4);
-    /// The length is that of the payload (extended headers).
+    /// The length is the payload's (extended headers).
     pub const PAYLOAD_LEN: Self = Self(1 << 5);
 
     /// Reports whether all of `flags` are set.

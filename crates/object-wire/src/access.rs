@@ -56,7 +56,7 @@ pub struct CustomerKey {
 
 /// A value that cannot stand in the header of a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} has characters that a header of HTTP cannot have")]
+#[error("{what} contains characters that an HTTP header does not allow")]
 pub struct AccessError {
     /// The value, without its text.
     pub what: &'static str,

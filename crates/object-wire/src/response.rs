@@ -35,22 +35,22 @@ pub enum ResponseStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResponseError {
     /// The bytes are not those of HTTP/1.
-    #[error("the answer is not HTTP/1.1")]
+    #[error("the response is not HTTP/1.1")]
     NotHttp,
     /// A line of the head is malformed.
-    #[error("the answer has a malformed header")]
+    #[error("the response has a malformed header")]
     Header,
     /// The head is longer than any sensible one.
-    #[error("the head of the answer is longer than 64 KiB")]
+    #[error("the response header is longer than 64 KiB")]
     TooLong,
     /// The length of the body is malformed or contradictory.
-    #[error("the answer has no clear length")]
+    #[error("the response has no valid length")]
     Length,
     /// A chunk is malformed.
-    #[error("the answer has a malformed chunk")]
+    #[error("the response has a malformed chunk")]
     Chunk,
     /// The connection ended within the response.
-    #[error("the connection ended within the answer")]
+    #[error("the connection ended within the response")]
     Truncated,
     /// The server demands another protocol.
     #[error("the server switches protocols")]

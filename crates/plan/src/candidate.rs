@@ -270,7 +270,7 @@ impl Candidate {
     }
 }
 
-/// Returns the operations per second per free processor. Persistent disks need one for 2,000 reads or 2,500 writes per
+/// Returns the operations per second per free CPU. Persistent disks need one for 2,000 reads or 2,500 writes per
 /// second ("Optimizing persistent disk and local SSD performance", about 2019).
 #[must_use]
 pub fn iops_per_cpu(words: &str, load: &Load) -> Option<f64> {

@@ -216,7 +216,7 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut LatencyCache) -> 
     found
 }
 
-/// Returns the processors of a machine, from a table or from its name, as in `n2-standard-8`.
+/// Returns the CPUs of a machine, from a table or from its name, as in `n2-standard-8`.
 fn processors(machine: &Machine) -> Option<u32> {
     machine.vcpus.or_else(|| machine.name.rsplit('-').find_map(|part| part.parse().ok()))
 }
@@ -376,7 +376,7 @@ impl PlanSearch<'_> {
         (!self.is_given(name) && !key.bounds.fixed && key.bounds.one_of.is_empty()).then_some(&key.bounds)
     }
 
-    /// Reduces provisioned values as far as `is_enough` allows, one after the other.
+    /// Reduces provisioned values as far as `is_enough` allows, one after another.
     fn provisioned(&mut self, mut pairs: Pairs, is_enough: &dyn Fn(&mut Self, &volume::Spec) -> bool) -> Pairs {
         for name in PROVISIONED {
             // Later keys depend on this one, so they are set to their maximum for each value.

@@ -6,18 +6,18 @@ use record::host::{Reading, UnreadCause};
 
 use super::reading::{foreign, line, list, names, parse_list, text, unread};
 
-/// Returns the processors that are online.
+/// Returns the CPUs that are online.
 pub fn online_cpus(root: &Path) -> Reading<Vec<u32>> {
     list(root, "sys/devices/system/cpu/online")
 }
 
-/// Returns the processors that this process may use.
+/// Returns the CPUs that this process may use.
 pub fn allowed_cpus(root: &Path) -> Reading<Vec<u32>> {
     let value = status(root, "Cpus_allowed_list")?;
     parse_list(&value).ok_or_else(|| foreign("proc/self/status", &value))
 }
 
-/// Returns the mean number of tasks that were running or waiting for a processor or a disk during the last minute.
+/// Returns the mean number of tasks that were running or waiting for a CPU or a disk during the last minute.
 pub fn load(root: &Path) -> Reading<f64> {
     let line = line(root, "proc/loadavg")?;
     let first = line.split_whitespace().next().unwrap_or_default();
@@ -25,7 +25,7 @@ pub fn load(root: &Path) -> Reading<f64> {
     load.ok_or_else(|| foreign("proc/loadavg", &line))
 }
 
-/// Returns the fraction of the last minute in which tasks waited for a processor (`Documentation/accounting/psi.rst`).
+/// Returns the fraction of the last minute in which tasks waited for a CPU (`Documentation/accounting/psi.rst`).
 pub fn cpu_pressure(root: &Path) -> Reading<f64> {
     let path = "proc/pressure/cpu";
     let line = line(root, path)?;
@@ -33,7 +33,7 @@ pub fn cpu_pressure(root: &Path) -> Reading<f64> {
     percent.map(|percent| percent / 100.0).ok_or_else(|| foreign(path, &line))
 }
 
-/// Returns the memory nodes, each with its processors.
+/// Returns the memory nodes, each with its CPUs.
 pub fn nodes(root: &Path) -> Reading<Vec<(u32, Vec<u32>)>> {
     let nodes = list(root, "sys/devices/system/node/online")?;
     let cpus = |node: u32| list(root, &format!("sys/devices/system/node/node{node}/cpulist"));
@@ -41,7 +41,7 @@ pub fn nodes(root: &Path) -> Reading<Vec<(u32, Vec<u32>)>> {
     Ok(nodes.into_iter().map(|node| (node, cpus(node).unwrap_or_default())).collect())
 }
 
-/// Returns the governors of the processors' frequency, each once, and their driver.
+/// Returns the governors of the CPUs' frequency, each once, and their driver.
 pub fn governors(root: &Path) -> Reading<(Vec<String>, String)> {
     let home = "sys/devices/system/cpu";
     let policies = names(root, &format!("{home}/cpufreq"))?;

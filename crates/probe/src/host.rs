@@ -11,7 +11,7 @@ pub struct ProbedHost {
     pub name: String,
     /// Kernel release, such as `6.18.0`; empty if unknown.
     pub kernel: String,
-    /// Number of processors that this process may use.
+    /// Number of CPUs that this process may use.
     pub cpus: u32,
     /// Memory in bytes; zero if unknown.
     pub memory_bytes: u64,

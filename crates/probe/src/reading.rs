@@ -69,7 +69,7 @@ pub(super) fn number<T: std::str::FromStr>(root: &Path, path: &str) -> Reading<T
     line.parse().map_err(|_| foreign(path, &line))
 }
 
-/// Reads a file with a list of processors or nodes, such as `0-3,8`.
+/// Reads a file with a list of CPUs or nodes, such as `0-3,8`.
 pub(super) fn list(root: &Path, path: &str) -> Reading<Vec<u32>> {
     let line = line(root, path)?;
     parse_list(&line).ok_or_else(|| foreign(path, &line))
@@ -84,7 +84,7 @@ pub fn names(root: &Path, path: &str) -> Reading<Vec<String>> {
     Ok(names)
 }
 
-/// Maximum number of processors; no kernel supports more.
+/// Maximum number of CPUs; no kernel supports more.
 const MAX_CPUS: u32 = 1 << 16;
 
 /// Parses `0-3,8` or `0, 1, 2`. Returns `None` for other text and for absurdly large numbers.

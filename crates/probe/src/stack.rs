@@ -19,7 +19,7 @@ pub struct DeviceStack {
     pub mounts: Vec<MountEntry>,
     /// Devices, highest first; none if [`DeviceStack::bottom`] gives the reason.
     pub layers: Vec<StackLayer>,
-    /// Partitions of a disk, if the name is that of a disk.
+    /// Partitions, if the name is a disk's.
     pub parts: Vec<StackLayer>,
     /// What takes the place of a block device, if the search did not end at one.
     pub bottom: Option<StackBottom>,

@@ -47,7 +47,7 @@ impl ExpectedVolume {
         &self.words
     }
 
-    /// Returns the processors of the machine, if the name states them.
+    /// Returns the CPUs of the machine, if the name states them.
     #[must_use]
     pub fn vcpus(&self) -> Option<f64> {
         let key = self.volume.about.keys.iter().find(|key| key.name == "vcpus")?;

@@ -9,7 +9,7 @@ use results::events::Event;
 use runner::{CompletedRun, Observer, PreparedRun, RunPlace, Runner};
 use units::Problem;
 
-/// Calls a function with each number below a count, on all processors.
+/// Calls a function with each number below a count, on all CPUs.
 pub type Parallel = fn(usize, &(dyn Fn(usize) + Sync));
 
 /// Maps items in parallel. Results are in the order of the items.
@@ -34,7 +34,7 @@ pub struct ProcedureHost<'a> {
     pub failures: fn(&dyn PreparedRun, &CompletedRun) -> Vec<Problem>,
     /// Describes what a prepared run would use.
     pub preview: fn(&dyn PreparedRun) -> String,
-    /// Returns what a finding about a job says.
+    /// Returns the sentence of a finding about a job.
     pub finding: fn(&Finding, &JobResult) -> String,
     /// Runs simulations in parallel.
     pub parallel: Parallel,

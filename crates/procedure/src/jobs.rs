@@ -10,7 +10,7 @@ pub struct VariedJobs<'a> {
     pub jobs: &'a [String],
     /// Sections of the job files; all if empty.
     pub sections: &'a [String],
-    /// Options before and after those of all jobs.
+    /// Options before and after the jobs' own.
     pub around: InjectedOptions,
     /// Source of job files.
     pub outside: &'a dyn HostSource,

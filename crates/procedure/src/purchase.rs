@@ -401,7 +401,7 @@ fn sampled(run: &Run, jobs: &[usize]) -> Vec<f64> {
 }
 
 /// Describes a load that ran at a limit: requests queued, and throughput did not vary. `variations` are those of its parts,
-/// if the course is not known.
+/// if the course is unknown.
 fn at_limit(seen: &Observation, variations: &[f64]) -> Option<String> {
     const EVEN: f64 = 0.01;
     const QUEUED: f64 = 1.5;

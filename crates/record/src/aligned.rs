@@ -10,7 +10,7 @@ const SKEW: f64 = 0.1;
 /// Fraction of a column in which a rank must have been active to have a rate there.
 const COVERED: f64 = 0.25;
 
-/// Maximum number of columns: more than the intervals of a rank, because ranks may start one after the other.
+/// Maximum number of columns: more than the intervals of a rank, because ranks may start one after another.
 const COLUMNS_MAX: usize = 160;
 
 /// Operations per second of each rank on one time axis, in at most 160 columns. The axis begins with

@@ -144,8 +144,9 @@ impl Claim {
         let is_above = |pair: &&[(f64, Claimed)]| pair[0].1.low() > pair[1].1.high();
         if let Some(&[(low, first), (high, _)]) = percentiles.windows(2).find(is_above) {
             let place = whole.part(first.column - 1, first.length);
-            let message = format!("p{low} is above p{high}, as no latencies are");
-            problems.push(problem(message, "check both: are they exchanged, or is one of another unit?").at(place));
+            let message = format!("p{low} exceeds p{high}, which is impossible");
+            problems
+                .push(problem(message, "check both: they may be swapped, or one may have a different unit").at(place));
         }
         if problems.is_empty() && seen.is_empty() {
             problems.push(problem("the claim is empty", format!("write {EXAMPLE}")).at(whole));
@@ -241,17 +242,17 @@ fn read_part(part: ClaimPart<'_>, place: &Place, seen: &[String]) -> Result<(Cla
     let Some((name, text)) = part.text.split_once('=') else {
         let digits = part.text.starts_with(|c: char| c.is_ascii_digit());
         let remedy = if digits {
-            "write numbers without commas in them: `10000`, `2.7ms`".to_owned()
+            "write numbers without commas: `10000`, `2.7ms`".to_owned()
         } else {
-            format!("write pairs with commas between them: {EXAMPLE}")
+            format!("separate pairs with commas: {EXAMPLE}")
         };
-        return Err(problem(format!("`{}` is no pair of a key and a value", part.text), remedy).at(place.clone()));
+        return Err(problem(format!("`{}` is not key=value", part.text), remedy).at(place.clone()));
     };
     let length = |text: &str| text.chars().count();
     let key_place = place.part(0, length(name.trim_end()));
     let (key, unit) = ClaimKey::named(name.trim()).map_err(|problem| problem.at(key_place.clone()))?;
     if seen.contains(&key.name()) {
-        return Err(problem(format!("`{}` is claimed twice", key.name()), "leave one of them out").at(key_place));
+        return Err(problem(format!("duplicate key `{}`", key.name()), "specify it once").at(key_place));
     }
     let before = length(name) + 1 + length(text) - length(text.trim_start());
     let text = text.trim();

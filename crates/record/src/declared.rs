@@ -24,10 +24,10 @@ pub struct Declared {
     pub iodepth: u32,
     /// Operations that the engine can have in flight for each worker.
     pub iodepth_effective: u32,
-    /// `iodepth` summed over the workers in this result; `None` if it is not known.
+    /// `iodepth` summed over the workers in this result; `None` if it is unknown.
     #[serde(default, deserialize_with = "known")]
     pub in_flight_asked: Option<u64>,
-    /// `iodepth_effective` summed over the workers in this result; `None` if it is not known.
+    /// `iodepth_effective` summed over the workers in this result; `None` if it is unknown.
     #[serde(default, deserialize_with = "known")]
     pub in_flight_possible: Option<u64>,
     /// Requested number of workers.
@@ -125,7 +125,7 @@ impl EstimatedLoad {
     }
 }
 
-/// Reads a depth, which is zero in older records if it is not known.
+/// Reads a depth, which is zero in older records if it is unknown.
 fn known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     Ok(Option::deserialize(deserializer)?.filter(|depth| *depth > 0))
 }

@@ -101,7 +101,7 @@ impl DiskCounters {
         })
     }
 
-    /// Returns the increase since an earlier reading; `None` if the counters began anew, as those of a device that was
+    /// Returns the increase since an earlier reading; `None` if the counters were reset, as those of a device that was
     /// removed and added again. The requests in flight are those of this reading.
     #[must_use]
     pub fn since(&self, before: &Self) -> Option<Self> {
@@ -159,7 +159,7 @@ fn increase(now: u64, before: u64) -> Option<u64> {
     (before < WRAP).then(|| now + WRAP - before).filter(|increase| *increase < WRAPPED_MAX)
 }
 
-/// Returns the increase of a counter of time. The kernel adds up times of processors one after another, so that a sum
+/// Returns the increase of a counter of time. The kernel adds up times of CPUs one after another, so that a sum
 /// may be slightly smaller than the one before.
 fn increase_ms(now: u64, before: u64) -> u64 {
     increase(now, before).unwrap_or(0)

@@ -212,7 +212,7 @@ pub struct FigureValue {
 pub enum NoFigure {
     /// No such operations, or a result that has them lacks the figure.
     Absent,
-    /// Results that ran one after the other, or are not known to have run at the same time, have no rate together.
+    /// Results that ran one after another, or are unknown to have run at the same time, have no rate together.
     NotTogether,
 }
 
@@ -254,7 +254,7 @@ impl Figure {
     ///
     /// # Errors
     ///
-    /// [`NoFigure`] says why there is none.
+    /// [`NoFigure`] is the reason why there is none.
     pub fn of(&self, run: &Run) -> Result<FigureValue, NoFigure> {
         self.of_jobs(run, &(0..run.jobs.len()).collect::<Vec<_>>())
     }
@@ -263,7 +263,7 @@ impl Figure {
     ///
     /// # Errors
     ///
-    /// [`NoFigure`] says why there is none.
+    /// [`NoFigure`] is the reason why there is none.
     pub fn of_jobs(&self, run: &Run, jobs: &[usize]) -> Result<FigureValue, NoFigure> {
         let used: Vec<usize> = jobs.iter().copied().filter(|&job| self.of.are_in(&run.jobs[job].result)).collect();
         let value = self.of_results(used.iter().map(|&job| &run.jobs[job])).ok_or(NoFigure::Absent)?;
@@ -350,7 +350,7 @@ impl TryFrom<String> for Figure {
 
     fn try_from(name: String) -> Result<Self, Problem> {
         Self::named(&name)
-            .ok_or_else(|| Problem::error(ProblemCode::UnreadableInput, format!("there is no figure `{name}`")))
+            .ok_or_else(|| Problem::error(ProblemCode::UnreadableInput, format!("unknown figure `{name}`")))
     }
 }
 

@@ -164,7 +164,7 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, Problem> {
     }
     parts.sort_by_key(|part| part.line);
     if let (Some(first), false) = (parts.first_mut(), unused.is_empty()) {
-        let note = format!("left out: the text also has figures of {}; give them by themselves", unused.join(" and "));
+        let note = format!("ignored: figures of {} in the same text; pass them separately", unused.join(" and "));
         match &mut first.input {
             Input::Run(run) => run.notes.push(Note::of_run(note)),
             Input::Iostat(iostat) => iostat.notes.push(note),
@@ -239,15 +239,15 @@ const TABLES: [TableFormat; 15] = {
         TableFormat::new("vmstat", Devices, vmstat::is_in, vmstat::read),
         TableFormat::new("/proc/diskstats", Devices, diskstats::is_in, diskstats::read),
         TableFormat::new("SPDK", Loads, spdk::is_in, spdk::read),
-        TableFormat::new("syncs of fio", Parts, normal::syncs::is_in, |text| only(normal::syncs::read(text)?)),
+        TableFormat::new("fio syncs", Parts, normal::syncs::is_in, |text| only(normal::syncs::read(text)?)),
         TableFormat::new("kbench", Loads, kbench::is_in, kbench::read),
         TableFormat::new("dbench", Parts, dbench::is_in, dbench::read),
         TableFormat::new("kubestr", Loads, kubestr::is_in, kubestr::read),
-        TableFormat::new("fio without the first lines of results", Parts, normal::headless::is_in, |text| {
+        TableFormat::new("fio results without their first lines", Parts, normal::headless::is_in, |text| {
             only(of_run(command::add_options(text, 0..text.len(), normal::headless::read(text)?)))
         }),
         TableFormat::new("Prometheus", Others, prometheus::is_in, |text| only(prometheus::read(text)?)),
-        TableFormat::new("a log of fio", Parts, fio_log::is_in, |text| only(fio_log::read(text)?)),
+        TableFormat::new("a fio log", Parts, fio_log::is_in, |text| only(fio_log::read(text)?)),
         TableFormat::new("pg_stat_io", Others, postgres::is_in, postgres::read),
         TableFormat::new("pgstat", Others, pgstat::is_in, |text| only(pgstat::read(text)?)),
         TableFormat::new("a benchmark", Others, bench::is_in, bench::read),
@@ -278,8 +278,8 @@ fn few_enough(text: &InputText, count: usize, most: usize, what: &str) -> Result
     if count <= most {
         return Ok(());
     }
-    let remedy = format!("give a part of it, with at most {most} of them");
-    Err(text.error(0, "", format!("there are {count} {what} in it, more than {most}"), remedy))
+    let remedy = format!("pass a part of it, with at most {most} of them");
+    Err(text.error(0, "", format!("it contains {count} {what}, more than {most}"), remedy))
 }
 
 pub(in crate::input) fn few_devices(text: &InputText, mut iostat: Iostat) -> Result<Iostat, Problem> {
@@ -327,32 +327,32 @@ pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Inp
         length: 0,
         text: "".into(),
     };
-    Err(Problem::error(ProblemCode::UnreadableInput, format!("there are {count} runs in it, which begin on {lines}"))
+    Err(Problem::error(ProblemCode::UnreadableInput, format!("it contains {count} runs, which start on {lines}"))
         .at(place)
         .help(format!("choose one: `{name}#1` to `{name}#{count}`")))
 }
 
 fn cut_note(error: &Problem) -> Note {
     let line = error.place.as_ref().map_or(1, |place| place.line);
-    Note::of_run(format!("another run ends on line {line} without a complete result, and is left out"))
+    Note::of_run(format!("another run ends on line {line} without a complete result and is ignored"))
 }
 
 /// Remedy for unreadable input.
-const MAKE: &str =
-    "give fio's output (`fio --output-format=json`), a record of `fathom run`, or `iostat -x -o JSON 1 30`";
+const MAKE: &str = "pass the output of `fio --output-format=json`, a record of `fathom run`, or the output of `iostat \
+     -x -o JSON 1 30`";
 
 /// Signatures of files that are not text.
 const MAGIC: &[(&[u8], &str, &str)] = &[
-    (b"\x1f\x8b", "compressed with gzip", "unpack it: `gunzip FILE`"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it: `unzstd FILE`"),
-    (b"\xfd7zXZ", "compressed with xz", "unpack it: `unxz FILE`"),
-    (b"PK\x03\x04", "a ZIP archive", "unpack it: `unzip FILE`"),
+    (b"\x1f\x8b", "compressed with gzip", "decompress it: `gunzip FILE`"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "decompress it: `unzstd FILE`"),
+    (b"\xfd7zXZ", "compressed with xz", "decompress it: `unxz FILE`"),
+    (b"PK\x03\x04", "a ZIP archive", "extract it: `unzip FILE`"),
     (b"%PDF", "a PDF document", MAKE),
     (b"\x7fELF", "a program", MAKE),
-    (b"\x89PNG", "a picture", "give the text itself, not a picture of it"),
-    (b"\xff\xd8\xff", "a picture", "give the text itself, not a picture of it"),
-    (b"\xff\xfe", "UTF-16 text", "turn it into UTF-8: `iconv -f UTF-16 -t UTF-8 FILE`"),
-    (b"\xfe\xff", "UTF-16 text", "turn it into UTF-8: `iconv -f UTF-16 -t UTF-8 FILE`"),
+    (b"\x89PNG", "a picture", "pass the text itself, not an image of it"),
+    (b"\xff\xd8\xff", "a picture", "pass the text itself, not an image of it"),
+    (b"\xff\xfe", "UTF-16 text", "convert it to UTF-8: `iconv -f UTF-16 -t UTF-8 FILE`"),
+    (b"\xfe\xff", "UTF-16 text", "convert it to UTF-8: `iconv -f UTF-16 -t UTF-8 FILE`"),
 ];
 
 /// Refuses binary data. Single bytes of other encodings pass, because figures are ASCII.
@@ -416,7 +416,7 @@ fn measurable(text: &InputText, line: usize, mut input: Input, remedy: &str) -> 
     if !is_beyond {
         return Ok(input);
     }
-    Err(text.error(line, "", "its counts or times are beyond any measurement: the text is damaged", remedy))
+    Err(text.error(line, "", "its counts or times are impossibly large: the text is damaged", remedy))
 }
 
 /// Leaves out impossible times of devices, with a note: counters of the kernel may wrap.
@@ -444,6 +444,6 @@ fn without_impossible_figures(iostat: &mut Iostat) {
     if !names.is_empty() {
         iostat
             .notes
-            .push(format!("left out, as they are impossible: some waits, queues or %util of {}", names.join(", ")));
+            .push(format!("ignored because they are impossible: some waits, queues or %util of {}", names.join(", ")));
     }
 }

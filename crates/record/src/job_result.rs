@@ -52,7 +52,7 @@ pub struct JobResult {
     /// Number of zones that were reset before writes (`zonemode=zbd`).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub zone_resets: u64,
-    /// Whether it is not known how long the job ran: results of other programs that print rates alone, which count for a
+    /// Whether it is unknown how long the job ran: results of other programs that print rates alone, which count for a
     /// nominal time, or counts alone, which have no rates.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untimed: bool,
@@ -321,10 +321,7 @@ impl SteadyRecord {
         let value = if self.is_slope && !self.is_percent { self.slope } else { self.criterion };
         let percent = if self.is_percent { "%" } else { "" };
         let limit = if self.limit > 0.0 { format!(" (limit {}{percent})", self.limit) } else { String::new() };
-        format!(
-            "fio's search for a steady state says: attained={attained}, {} {how}={value:.3}{percent}{limit}",
-            self.measure
-        )
+        format!("fio's steady-state check: attained={attained}, {} {how}={value:.3}{percent}{limit}", self.measure)
     }
 
     /// Returns the mean of the operations per second in the last window.
@@ -424,7 +421,7 @@ impl Verified {
     }
 }
 
-/// Figures of one kind of operation; `None` for those that are not known.
+/// Figures of one kind of operation; `None` for those that are unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KnownTransfers {
     /// Completed operations.
@@ -439,7 +436,7 @@ pub struct KnownTransfers {
     pub bytes_per_second: Option<f64>,
 }
 
-/// Statistics of a latency in nanoseconds; `None` for those that are not known.
+/// Statistics of a latency in nanoseconds; `None` for those that are unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KnownLatency {
     pub mean_ns: Option<f64>,

@@ -72,7 +72,7 @@ pub(crate) fn without_impossible_disks(run: &mut Run) {
     let names: Vec<&str> = impossible.iter().map(|disk| disk.name.as_str()).collect();
     if !names.is_empty() {
         run.quotes.retain(|quote| quote.of.as_deref().is_none_or(|of| !names.contains(&of)));
-        let text = format!("left out, as their statistics are impossible: devices {}", names.join(", "));
+        let text = format!("ignored because of impossible statistics: devices {}", names.join(", "));
         run.notes.push(Note::of_run(text));
     }
 }
@@ -101,13 +101,13 @@ pub(crate) fn without_contradicting_latencies(run: &mut Run) {
         left_out.sort_unstable();
         left_out.dedup();
         for name in left_out {
-            let text = format!("`{name}` is longer than the operations took in total, and left out");
+            let text = format!("`{name}` exceeds the total time of its operations and is ignored");
             run.notes.push(Note::of_result(&job.name, job.number, text));
         }
     }
 }
 
-/// Returns the operations that a job may have in flight; zero if that is not known.
+/// Returns the operations that a job may have in flight; zero if that is unknown.
 fn possible_in_flight(job: &JobResult) -> f64 {
     let of_workers = u64::from(job.declared.iodepth_effective) * u64::from(job.workers);
     job.declared.in_flight_possible.unwrap_or(of_workers) as f64
@@ -130,8 +130,8 @@ pub(crate) fn with_possible_runtimes(run: &mut Run) {
         read.runtime_ns = elapsed_ns;
         let of_time = [Quoted::Iops, Quoted::BytesPerSecond, Quoted::RuntimeNs];
         job.quotes.retain(|quote| quote.kind != Some(DataKind::Read) || !of_time.contains(&quote.what));
-        let text = "the time of the reads does not hold them: made between the writes to verify them, they count for \
-                    the time of both";
+        let text = "the reads do not fit into their reported time: they verified data between writes, so they count \
+                    over the time of both";
         run.notes.push(Note::of_result(&job.name, job.number, text));
     }
 }
@@ -156,7 +156,7 @@ pub(crate) fn without_impossible_latencies(run: &mut Run) {
         if !is_complete {
             let times = [Quoted::SubmissionMeanNs, Quoted::ServiceMeanNs, Quoted::LatencyMeanNs];
             job.quotes.retain(|quote| !times.contains(&quote.what) || quote.value <= longest_ns);
-            let text = "latencies longer than it ran are impossible, and left out";
+            let text = "latencies longer than the run are impossible and ignored";
             run.notes.push(Note::of_result(&job.name, job.number, text));
         }
     }

@@ -125,7 +125,7 @@ impl Run {
         pairs.iter().for_each(|(index, job)| self.jobs[*index].add_rank(job, block_bytes));
     }
 
-    /// Prefixes the names of devices with that of the host.
+    /// Prefixes device names with the host name.
     pub fn name_disks_by_host(&mut self) {
         for disk in &mut self.disks {
             disk.name = format!("{}:{}", self.host.hostname, disk.name);
@@ -179,7 +179,7 @@ impl DiskUse {
 }
 
 impl Run {
-    /// Returns the results of each rank as a run of its own, in ascending order; `None` if they are not known for all
+    /// Returns the results of each rank as a run of its own, in ascending order; `None` if they are unknown for all
     /// ranks, as in older records and with many jobs.
     #[must_use]
     pub fn by_rank(&self) -> Option<Vec<(&RankRecord, Self)>> {

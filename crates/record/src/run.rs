@@ -44,7 +44,7 @@ pub struct Run {
     pub jobs: Vec<JobResult>,
     /// Counters of devices.
     pub disks: Vec<DiskUse>,
-    /// Idleness of the processors, if it was asked for.
+    /// Idleness of the CPUs, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idleness: Option<IdlenessRecord>,
     /// Remarks for users that the numbers do not express.
@@ -170,7 +170,7 @@ impl GroupTotals {
     }
 }
 
-/// A job as requested, whatever its workers did.
+/// A job as requested, regardless of what its workers did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RequestedRun {
     pub name: String,
@@ -178,7 +178,7 @@ pub struct RequestedRun {
     pub group: u32,
     /// Requested settings.
     pub declared: Declared,
-    /// Load of the processor; `None` for a job with I/O.
+    /// Load of the CPU; `None` for a job with I/O.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor: Option<RequestedLoad>,
     /// Program; `None` for a job that runs none.
@@ -199,7 +199,7 @@ pub struct RequestedProgram {
     pub redirects: bool,
 }
 
-/// Load of the processor by a job without I/O.
+/// Load of the CPU by a job without I/O.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestedLoad {
     /// Percentage of the time.
@@ -318,12 +318,12 @@ pub struct DiskUse {
     pub util_percent: f64,
 }
 
-/// How idle the processors were during a run (`--idle-prof`).
+/// How idle the CPUs were during a run (`--idle-prof`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IdlenessRecord {
     /// Processors, each with the percentage of time for which it was idle.
     pub processors: Vec<(u32, f64)>,
-    /// Whether outputs list each processor.
+    /// Whether outputs list each CPU.
     pub lists_processors: bool,
     /// Mean time to touch each byte of a page, in microseconds.
     pub unit_mean_us: f64,
@@ -332,7 +332,7 @@ pub struct IdlenessRecord {
 }
 
 impl IdlenessRecord {
-    /// Returns the percentage for all processors together.
+    /// Returns the percentage for all CPUs together.
     #[must_use]
     pub fn system_percent(&self) -> f64 {
         let sum: f64 = self.processors.iter().map(|(_, percent)| percent).sum();
@@ -365,7 +365,7 @@ impl RunOutcome {
 
 impl Run {
     /// Returns the indices of the results that are known to have been measured at the same time: each result once, in the
-    /// order of the run. Results of different phases ran one after the other, or nothing says that they overlapped.
+    /// order of the run. Results of different phases ran one after another, or nothing says that they overlapped.
     #[must_use]
     pub fn phases(&self) -> Vec<Vec<usize>> {
         let mut first_of_group: BTreeMap<u32, &JobResult> = BTreeMap::new();
@@ -388,7 +388,7 @@ impl Run {
         phases
     }
 
-    /// Returns the bytes that some jobs access, each named file once; `None` if a size is not known.
+    /// Returns the bytes that some jobs access, each named file once; `None` if a size is unknown.
     #[must_use]
     pub fn region_bytes(&self, jobs: &[usize]) -> Option<u64> {
         let mut regions: Vec<(Option<&str>, u64)> = Vec::new();

@@ -100,7 +100,7 @@ impl std::fmt::Display for Shard {
 /// Maximum number of items, which bounds the memory that a hostile document can cost.
 const ITEMS_MAX: u64 = 1 << 20;
 
-/// What a document says of its shard.
+/// The shard that a document belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShardRecord {
     #[serde(flatten)]
@@ -148,11 +148,11 @@ impl ShardRecord {
                         "{name} ({shard}) and {first_name} ({}) have different jobs, settings, options or versions of fathom",
                         known.shard
                     ),
-                    "report them apart",
+                    "report them separately",
                 ));
             }
             if let Some((other, _)) = shards.get(&shard.number) {
-                return Err(problem(format!("{shard} is given twice: {other} and {name}"), "give one of them"));
+                return Err(problem(format!("duplicate {shard}: {other} and {name}"), "omit one of them"));
             }
             shards.insert(shard.number, (name, items));
         }
@@ -216,7 +216,7 @@ impl std::fmt::Display for MissingItems {
         write!(f, "{items} of {of} points are missing: ")?;
         if !shards.is_empty() {
             let (name, are) = name(shards);
-            write!(f, "{name} of {count} {are} absent")?;
+            write!(f, "{name} of {count} {are} missing")?;
         }
         if !incomplete.is_empty() {
             let comma = if shards.is_empty() { "" } else { ", " };
@@ -281,14 +281,14 @@ mod tests {
         parts[1].2.pop();
         let (items, missing) = ShardRecord::merge(parts).unwrap();
         assert_eq!(items, [0, 1, 3, 4, 5, 7, 8]);
-        let text = "3 of 10 points are missing: shard 3 of 4 is absent, shard 2 of 4 ended early";
+        let text = "3 of 10 points are missing: shard 3 of 4 is missing, shard 2 of 4 ended early";
         assert_eq!(missing.unwrap().to_string(), text);
         // A shard without points need not be there.
         assert_eq!(ShardRecord::merge(shards(3, 8).into_iter().take(3).collect()), Ok((vec![0, 1, 2], None)));
         let few = ShardRecord::merge(shards(40, 20).into_iter().take(1).collect()).unwrap().1.unwrap().to_string();
         assert_eq!(
             few,
-            "38 of 40 points are missing: shards 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 9 more of 20 are absent"
+            "38 of 40 points are missing: shards 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 9 more of 20 are missing"
         );
     }
 
@@ -296,7 +296,7 @@ mod tests {
     fn shards_that_do_not_belong_together_are_refused() {
         let refused = |parts: Vec<(String, ShardRecord, Vec<u32>)>| ShardRecord::merge(parts).unwrap_err().what;
         let [first, second] = &shards(4, 2)[..] else { panic!("two") };
-        assert!(refused(vec![first.clone(), first.clone()]).contains("shard 1 of 2 is given twice: 1.json and 1.json"));
+        assert!(refused(vec![first.clone(), first.clone()]).contains("duplicate shard 1 of 2: 1.json and 1.json"));
         assert!(refused(vec![first.clone(), shards(4, 3).remove(1)]).contains("have different jobs"));
         let mut other = second.clone();
         other.1 = ShardRecord::new(other.1.shard, 4, ["b"]);

@@ -20,13 +20,13 @@ pub enum ReadError {
         found: u32,
     },
     /// It has no schema.
-    #[error("not a record of a run: no \"schema\" in it")]
+    #[error("not a run record: it has no \"schema\"")]
     NoSchema,
     /// It has counts or times that no program can have measured.
-    #[error("its counts or times are beyond any measurement: the record is damaged")]
+    #[error("its counts or times are impossibly large: the record is damaged")]
     Impossible,
     /// It is not fio output with JSON.
-    #[error("no JSON document that begins a line with \"{{\"")]
+    #[error("no JSON document starts a line with \"{{\"")]
     NoDocument,
     /// It is not JSON, or does not match its schema.
     #[error("{0}")]

@@ -124,7 +124,7 @@ fn latencies_of_sysbench_are_of_all_its_operations() {
     let synced =
         run(&SYSBENCH.replace("fsyncs/s:                     0.00", "fsyncs/s:  1000.0").replace("10000\n", "20000\n"));
     assert_eq!(results(&synced)[0].2, 0, "no latency of reads and writes alone");
-    assert!(has_note(&synced, "15.000 ms is of reads, writes and syncs together, 2000 a second, which makes 30.00 in"));
+    assert!(has_note(&synced, "15.000 ms covers reads, writes and syncs, 2000 per second or 30.00 in"));
     let excerpt = run(&SYSBENCH[SYSBENCH.find("File").unwrap()..]);
     assert_eq!(excerpt.jobs[0].declared.in_flight_possible, None, "the number of threads is not known");
     let old = "Number of threads: 4\nBlock size 16Kb\nUsing synchronous I/O mode\nDoing random read test\nOperations \
@@ -133,7 +133,7 @@ fn latencies_of_sysbench_are_of_all_its_operations() {
                percentile:  18.46ms\n";
     assert_eq!(results(&run(old)), [("randread, 16 KiB, 4 workers", [500, 0], 8000, Some(4))]);
     let database = "Number of threads: 8\nSQL statistics:\n    queries performed:\n        read:  9\nLatency (ms):\n  avg:  0.25\n";
-    assert!(refused(database).contains("database test of `sysbench`"));
+    assert!(refused(database).contains("`sysbench` database test"));
 }
 
 const DISKSPD: &str = "\
@@ -278,7 +278,7 @@ fn dd_counts_with_the_command_that_made_it() {
     }
     let both = run(&format!("{synced}{cached}"));
     assert_eq!(both.jobs.len(), 1);
-    assert!(has_note(&both, "left out: 1 of dd that may be of the page cache"), "{:?}", both.notes);
+    assert!(has_note(&both, "ignored: 1 dd result without `direct`"), "{:?}", both.notes);
 }
 
 #[test]
@@ -366,7 +366,7 @@ fn old_and_new_lines_of_sysbench_are_read() {
                (0.00 MB/s)\n  write: IOPS=1000.00 15.62 MiB/s (16.38 MB/s)\n  fsync: IOPS=9000.00\nLatency (ms):\n  avg: 0.40\n";
     let read = run(new);
     assert_eq!((results(&read)[0].1, results(&read)[0].2), ([0, 1000], 0), "0.40 ms are of writes and syncs");
-    assert!(has_note(&read, "10000 a second, which makes 4.00 in flight"), "{:?}", read.notes);
+    assert!(has_note(&read, "10000 per second or 4.00 in flight"), "{:?}", read.notes);
 }
 
 /// A row without a block size had that of the row above, and a rounded product was more than the one in flight.
@@ -419,7 +419,7 @@ fn progress_of_dd_is_no_result() {
 #[test]
 fn results_of_dd_that_do_not_count_are_mentioned() {
     let dd = "$ dd if=/dev/zero of=/srv/x bs=1M count=100\n104857600 bytes (105 MB) copied, 0.1 s, 1.0 GB/s\n";
-    assert!(has_note(&run(&format!("{IOPING}{dd}")), "left out: 1 of dd"));
+    assert!(has_note(&run(&format!("{IOPING}{dd}")), "ignored: 1 dd result"));
 }
 
 #[test]
@@ -436,7 +436,7 @@ fn a_second_table_of_one_kind_is_another_result() {
                  409600000 |       100000 |      39.06 |   10000.00 |    0.100 |\n";
     let read = run(&format!("{table}\n{table}"));
     assert_eq!(results(&read), [("reads", [10_000, 0], 100, None), ("reads", [10_000, 0], 100, None)]);
-    assert!(!has_note(&read, "not told apart"), "{:?}", read.notes);
+    assert!(!has_note(&read, "not separated"), "{:?}", read.notes);
 }
 
 /// The bytes of excerpts without a block size, and syncs, were lost.

@@ -94,7 +94,7 @@ fn all_problems_are_reported_with_their_columns() {
     );
     assert_eq!(found[0].2, "did you mean `lat`?");
     assert!(found[3].2.contains("`3ms`"), "{}", found[3].2);
-    assert!(found[4].2.starts_with("the keys are iops, lat,"), "{}", found[4].2);
+    assert!(found[4].2.starts_with("use one of iops, lat,"), "{}", found[4].2);
     assert!(found[5].2.contains("pairs with commas"), "{}", found[5].2);
     assert!(found[6].2.contains("70%"), "{}", found[6].2);
     for (text, code) in
@@ -205,10 +205,9 @@ fn figures_may_be_written_as_people_write_them() {
     same("iops = 1000 , lat = 1ms", "iops=1000,lat=1ms");
     same("iops=3000, avg_latency=1ms, queue_depth=3", "iops=3000,lat=1ms,qd=3");
     same("read_iops=1000,qd=8", "r/s=1000,qd=8");
-    for (wrong, message) in [
-        ("lat=1,250us,qd=1", "may be a decimal number, or one of thousands"),
-        ("iops=1000,p50=5ms,p99=1ms", "p50 is above p99"),
-    ] {
+    for (wrong, message) in
+        [("lat=1,250us,qd=1", "is ambiguous: a decimal comma"), ("iops=1000,p50=5ms,p99=1ms", "p50 exceeds p99")]
+    {
         let problems = Claim::parse(wrong).unwrap_err();
         assert!(problems.len() == 1 && problems[0].what.contains(message), "{wrong}: {}", problems[0].what);
     }

@@ -83,15 +83,15 @@ fn counters_that_wrap_go_on_and_those_that_begin_anew_have_no_interval() {
 fn what_cannot_be_read_is_refused_at_its_place() {
     let copy = "8 0 sda 1 0 8 1 0 0 0 0 0 0 0\n";
     for (text, line, what) in [
-        (format!("{copy}{copy}"), 1, "no time above it"),
+        (format!("{copy}{copy}"), 1, "no timestamp above it"),
         (format!("5\n{copy}"), 2, "no device has two copies"),
-        (format!("5\n{copy}5\n{copy}"), 3, "not after the one before"),
-        (format!("6\n{copy}5.9\n{copy}"), 3, "not after the one before"),
+        (format!("5\n{copy}5\n{copy}"), 3, "not later than the previous one"),
+        (format!("6\n{copy}5.9\n{copy}"), 3, "not later than the previous one"),
         (format!("5\n{copy}6\n8 0 sda 1 0 8 1\n{copy}"), 4, "14, 18 or 20 fields"),
         (format!("5\n{copy}6\n8 0 sda 1 0 8 1 0 0 0 0 0 0 18446744073709551616\n"), 4, "14, 18 or 20 fields"),
-        (format!("5\n{copy}6\n8 0 sda 9 0 18446744073709551615 1 0 0 0 0 0 0 0\n"), 3, "beyond any measurement"),
+        (format!("5\n{copy}6\n8 0 sda 9 0 18446744073709551615 1 0 0 0 0 0 0 0\n"), 3, "impossibly large"),
         (format!("4 5\n5\n{copy}6\n{copy}"), 1, "neither a time nor a line of /proc/diskstats"),
-        (format!("5\n{copy}6\n{}", copy.trim_end()), 4, "the last line has no end"),
+        (format!("5\n{copy}6\n{}", copy.trim_end()), 4, "the last line has no newline"),
     ] {
         let error = read(&text).unwrap_err();
         assert_eq!(at(&error).line, line, "{text}: {error}");

@@ -32,7 +32,7 @@ fn a_result_that_ends_behind_the_latencies_of_its_only_kind_is_read() {
     let read = run(&format!("{}{cut}", announced("a", "randwrite", "psync", 1)));
     let write = &read.jobs[0].result.write;
     assert_eq!((write.iops().round(), write.latency.mean_ns), (10_000.0, 100_000.0));
-    assert!(read.notes.iter().any(|note| note.text.ends_with("is cut off behind its latencies")), "{:?}", read.notes);
+    assert!(read.notes.iter().any(|note| note.text.ends_with("is truncated after its latencies")), "{:?}", read.notes);
     // The writes may be missing.
     let mixed = format!("{}{}", announced("a", "randrw", "psync", 1), cut.replace("write:", "read:"));
     assert!(read_inputs("pasted", mixed.as_bytes()).is_err());
@@ -113,7 +113,7 @@ fn a_result_without_header_that_is_cut_off_is_read() {
     assert!(read.notes.iter().any(|note| note.text.contains("other kinds")), "{:?}", read.notes);
     let both = read_inputs("pasted", format!("{latencies}Again\n{rate}").as_bytes()).unwrap();
     assert_eq!((both.parts.len(), both.unreadable.len()), (2, 0));
-    assert!(read_inputs("pasted", &rate.as_bytes()[..rate.len() - 5]).is_err(), "the line is cut");
+    assert!(read_inputs("pasted", &rate.as_bytes()[..rate.len() - 5]).is_err(), "the line is truncated");
 }
 
 /// The mark of clones on the line of the header hid the header, so that sequential writes were planned for as random.
@@ -225,7 +225,7 @@ fn the_last_line_of_selected_results_may_have_no_end() {
     assert_eq!((ended.jobs.len(), open.jobs.len()), (2, 2));
     let of_last = |run: &record::Run| (run.jobs[1].result.read.ios, run.jobs[1].result.read.latency.mean_ns);
     assert_eq!((of_last(&ended), of_last(&open)), ((10_000, 100_000.0), (10_000, 0.0)));
-    assert!(open.notes.iter().any(|note| note.text.contains("cut off")), "{:?}", open.notes);
+    assert!(open.notes.iter().any(|note| note.text.contains("truncated")), "{:?}", open.notes);
     assert_eq!(
         run(result("a", "read", "10000,0,0,0").trim_end()).jobs[0].result,
         run(&result("a", "read", "10000,0,0,0")).jobs[0].result
@@ -259,7 +259,7 @@ fn operations_do_not_take_longer_to_complete_than_in_total() {
     let result = &run.jobs[0].result;
     assert_eq!((result.service_mean_ns(), result.read.service.count), (Some(100_000.0), 0));
     assert!((result.in_flight().unwrap() - 1.0).abs() < 0.01, "{:?}", result.in_flight());
-    assert!(run.notes.iter().any(|note| note.text.starts_with("`clat` is longer")), "{:?}", run.notes);
+    assert!(run.notes.iter().any(|note| note.text.starts_with("`clat` exceeds")), "{:?}", run.notes);
 }
 
 /// With `disable_lat`, submission times came from a wrong clock, and the job was said to wait for its submissions.
@@ -306,7 +306,7 @@ fn syncs_alone_are_read() {
     assert_eq!(run.jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["syncs", "syncs 2"]);
     let sync = &run.jobs[1].result.sync;
     assert_eq!((sync.mean_ns, sync.max_ns, sync.percentile_ns(99.0)), (1_273_080.0, 15_766_000, Some(6_376_000)));
-    assert!(run.notes[0].text.contains("not known"), "{:?}", run.notes);
+    assert!(run.notes[0].text.contains("unknown"), "{:?}", run.notes);
     let with_transfers = format!("  write: IOPS=58, BW=132KiB/s (135kB/s)(21.0MiB/170299msec)\n  {syncs}");
     let of_job = self::run(&with_transfers).jobs.remove(0).result;
     assert_eq!((of_job.sync.mean_ns, of_job.write.iops().round()), (1_273_080.0, 58.0));
@@ -381,7 +381,7 @@ fn counted_kinds_without_lines_have_a_rate_and_no_latency() {
     let result = &read.jobs[0].result;
     assert_eq!((result.ios(), result.iops().round(), result.write.bytes), (14_000, 14_000.0, 4_000 * 4096));
     assert_eq!((result.in_flight(), result.timed_alone()), (None, Some(DataKind::Read)));
-    assert!(read.notes.iter().any(|note| note.text.contains("lines of the writes are missing")), "{:?}", read.notes);
+    assert!(read.notes.iter().any(|note| note.text.contains("the write lines are missing")), "{:?}", read.notes);
     // The status of the group tells how long they ran.
     let status = "\nRun status group 0 (all jobs):\n  WRITE: bw=7813KiB/s (8000kB/s), 7813KiB/s-7813KiB/s \
                   (8000kB/s-8000kB/s), io=15.6MiB (16.4MB), run=2000-2000msec\n";
@@ -390,7 +390,7 @@ fn counted_kinds_without_lines_have_a_rate_and_no_latency() {
     // Otherwise when they ran is not known.
     let read = run(&(announced("a", "randread", "libaio", 1) + &counted));
     assert_eq!((read.jobs[0].result.ios(), read.jobs[0].result.write.ios), (10_000, 0));
-    assert!(read.notes.iter().any(|note| note.text.starts_with("left out: 4000 writes")), "{:?}", read.notes);
+    assert!(read.notes.iter().any(|note| note.text.starts_with("ignored: 4000 writes")), "{:?}", read.notes);
 }
 
 /// The mean of the reads was multiplied by the rate of both kinds, so that a full queue seemed half empty.
@@ -457,7 +457,7 @@ fn the_status_of_groups_alone_is_named() {
         "   READ: io=25604MB, aggrb=123856KB/s, minb=966KB/s, maxb=979KB/s, mint=209216msec, maxt=211684msec\n",
     ] {
         let error = read_inputs("input", text.as_bytes()).unwrap_err();
-        assert!(error.what.contains("the status of fio's groups"), "{error}");
+        assert!(error.what.contains("fio's group status"), "{error}");
     }
 }
 
@@ -504,17 +504,17 @@ fn whole_outputs_without_operations_say_so() {
         + "fio-3.13\nStarting 1 process\n\n\nRun status group 0 (all jobs):\n\nDisk stats (read/write):\n  sdd: ios=0/0, \
            merge=0/0, ticks=0/0, in_queue=0, util=0.00%\n";
     let error = read_inputs("pasted", text.as_bytes()).unwrap_err();
-    assert_eq!(error.what, "no job of this run did any operation");
+    assert_eq!(error.what, "no job of this run completed an operation");
     // The status above is of another run.
     let results = read_inputs("pasted", format!("{text}\n{}", announced("b", "read", "libaio", 8)).as_bytes());
-    assert_eq!(results.unwrap_err().what, "no job of this run did any operation");
+    assert_eq!(results.unwrap_err().what, "no job of this run completed an operation");
     let cut = format!(
         "{}Run status group 0 (all jobs):\n{}",
         result("a", "read", "10000,0,0,0"),
         announced("b", "read", "psync", 1)
     );
     let results = read_inputs("pasted", cut.as_bytes()).unwrap();
-    assert_eq!(results.unreadable[0].what, "the output is cut off before the first result");
+    assert_eq!(results.unreadable[0].what, "the output is truncated before the first result");
 }
 
 /// The status of a group above the first result was left out without a note.
@@ -522,5 +522,5 @@ fn whole_outputs_without_operations_say_so() {
 fn rates_of_groups_above_the_first_result_are_named() {
     let text = format!("  WRITE: bw=251MiB/s (263MB/s), io=2048MiB\n\n{}", result("a", "read", "10000,0,0,0"));
     let notes = run(&text).notes;
-    assert!(notes.iter().any(|note| note.text.starts_with("left out: the rates on line 1")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.text.starts_with("ignored: the rates on line 1")), "{notes:?}");
 }

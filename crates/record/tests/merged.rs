@@ -286,7 +286,7 @@ fn reads_between_writes_count_for_the_time_of_both() {
     let found = run(&document.to_string());
     assert_near(figure(&found, "read.iops").unwrap(), 40_000.0);
     assert_near(figure(&found, "all.iops").unwrap(), 80_000.0);
-    assert!(found.notes[0].text.contains("between the writes"), "{:?}", found.notes);
+    assert!(found.notes[0].text.contains("between writes"), "{:?}", found.notes);
     let text = "\
 ver: (g=0): rw=randwrite, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=8
 fio-2.0.13

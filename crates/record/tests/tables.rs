@@ -288,13 +288,13 @@ fn histograms_of_etcd_have_percentiles_of_syncs() {
     assert_eq!((figure(&run, 0, "sync.lat.p50"), figure(&run, 0, "sync.lat.p99")), (Some(2e6), Some(7_200_000.0)));
     assert_eq!(figure(&run, 0, "sync.iops"), None);
     let judged = |run: &Run, words: &str| run.notes.iter().any(|note| note.text.ends_with(words));
-    assert!(judged(&run, "below 10 ms for syncs of its log: 7.20 ms is below it"), "{:?}", run.notes);
+    assert!(judged(&run, "below 10 ms for log syncs: it is 7.20 ms"), "{:?}", run.notes);
     let slow = self::run("metrics.txt", &ETCD.replace("0.008", "0.08"));
-    assert!(judged(&slow, "below 10 ms for syncs of its log"), "{:?}", slow.notes);
+    assert!(judged(&slow, "below 10 ms for log syncs"), "{:?}", slow.notes);
     let beyond = ETCD.replace("le=\"0.008\"} 1000", "le=\"0.008\"} 960");
     let beyond = self::run("metrics.txt", &beyond);
     assert_eq!(figure(&beyond, 0, "sync.lat.p99"), None);
-    assert!(beyond.notes.iter().any(|note| note.text.contains("beyond the last class")), "{:?}", beyond.notes);
+    assert!(beyond.notes.iter().any(|note| note.text.contains("beyond the last bucket")), "{:?}", beyond.notes);
 }
 
 const NODE: &str = r#"node_boot_time_seconds 1.7e+09
@@ -455,7 +455,7 @@ fn histograms_with_impossible_counts_are_refused() {
     };
     for text in [counts(5, 1 << 58), counts(5, u64::MAX) + &counts(6, u64::MAX)] {
         let error = refused("db_clat_hist.1.log", &text);
-        assert!(error.what.contains("more operations are counted than can complete in 1000 ms"), "{error}");
+        assert!(error.what.contains("more operations than can complete in 1000 ms"), "{error}");
     }
 }
 
@@ -463,7 +463,7 @@ fn histograms_with_impossible_counts_are_refused() {
 fn a_log_of_fio_under_another_name_is_named() {
     let error = refused("load.csv", "1, 200, 0, 4096, 0\n2, 200, 0, 4096, 0\n");
     assert!(
-        error.what.contains("log of fio") && error.help.as_deref().unwrap_or_default().contains("_lat.1.log"),
+        error.what.contains("fio log") && error.help.as_deref().unwrap_or_default().contains("_lat.1.log"),
         "{error}"
     );
 }
@@ -530,10 +530,18 @@ fn averages_of_sar_count_where_rows_between_are_missing() {
     let within = counters(&excerpt("10:10:10", "7.39"));
     assert_eq!((within.reports.len(), within.reports[0].devices[0].iops()), (1, 7.39));
     assert_eq!(within.reports[0].seconds, Some(5.0 * 3600.0 + 14.0));
-    assert!(within.notes[0].contains("8.18") && within.notes[0].ends_with("its averages count"), "{:?}", within.notes);
+    assert!(
+        within.notes[0].contains("8.18")
+            && within.notes[0].ends_with(
+                "the averages are \
+                                                                           used"
+            ),
+        "{:?}",
+        within.notes
+    );
     let outside = counters(&excerpt("08:00:09", "5.39"));
     assert_eq!((outside.reports.len(), outside.notes.len()), (2, 1));
-    assert!(outside.notes[0].ends_with("the rows count"), "{:?}", outside.notes);
+    assert!(outside.notes[0].ends_with("the rows are used"), "{:?}", outside.notes);
     assert_eq!(counters(&excerpt("08:00:09", "7.66")).notes, Vec::<String>::new());
 }
 
@@ -630,7 +638,7 @@ fn rows_of_iostat_before_a_cut_count() {
     let text = format!("{TABLE}sdb           5000.00   4000.00    1.00     4.00    1.00  9");
     let iostat = counters(&text);
     assert_eq!(iostat.reports[0].devices.len(), 1);
-    assert!(iostat.notes.iter().any(|note| note.contains("the last line is cut off")), "{:?}", iostat.notes);
+    assert!(iostat.notes.iter().any(|note| note.contains("the last line is truncated")), "{:?}", iostat.notes);
 }
 
 #[test]
@@ -670,7 +678,7 @@ fn tables_of_spdk_are_of_a_call_each() {
 fn numbers_at_a_cut_do_not_count() {
     let kbench = "FIO Benchmark Summary\nIOPS (Read/Write)\n Random: 28,832 / 5,730\n Sequential: 51,415 / 11";
     let read = run("kbench", kbench);
-    assert_eq!((read.jobs.len(), read.notes.iter().any(|note| note.text.contains("no end"))), (2, true));
+    assert_eq!((read.jobs.len(), read.notes.iter().any(|note| note.text.contains("no newline"))), (2, true));
     assert_eq!(run("kbench", &format!("{kbench},329\n")).jobs.len(), 4);
 
     let compared = "FIO Benchmark Summary\nFor: a vs b\nIOPS (Read/Write)\n Random: 28,832 / 5,730 vs 2";
@@ -745,11 +753,11 @@ fn tables_that_cannot_be_read_are_refused_by_their_name() {
         ("$ vmstat -D\n  3 disks\n  173461 total reads\n", "vmstat -D"),
         ("--procs-- ---memory---\n r b swpd free\n 1 0 0 9 9 9 0 0 10 10 1 1 1 1 1 0 0\n", "`vmstat`"),
         ("      capacity     operations     bandwidth\npool  alloc free read write read write\n", "zpool iostat"),
-        ("On Thu, Mar 31, 2022 at 11:22, Michael wrote:\n> a\n", "neither fio's output"),
+        ("On Thu, Mar 31, 2022 at 11:22, Michael wrote:\n> a\n", "neither fio output"),
         ("a,b,c\n1,2,3\n", "CSV"),
-        ("disk- ---reads---\n total\nsda 0 0 0 0 0 0 0 0 0 0\n", "no device in it had a request"),
-        ("node_disk_read_bytes_total{device=\"sda\"} 3.1e+08\n", "count of requests"),
-        ("[2023-11-20 23:29:08.711158] Starting\n", "neither fio's output"),
+        ("disk- ---reads---\n total\nsda 0 0 0 0 0 0 0 0 0 0\n", "no device had a request"),
+        ("node_disk_read_bytes_total{device=\"sda\"} 3.1e+08\n", "request count"),
+        ("[2023-11-20 23:29:08.711158] Starting\n", "neither fio output"),
     ] {
         let error = refused("input", text);
         assert!(error.what.contains(what), "{text}: {error}");
@@ -904,7 +912,7 @@ const SAR_CUT: &str = "Linux 6.12.46 (h) \t10/31/25 \t_x86_64_\t(2 CPU)\n
 fn an_interval_of_sar_that_is_cut_within_a_row_is_left_out() {
     let iostat = counters(SAR_CUT);
     assert_eq!(iostat.reports.len(), 1);
-    assert!(iostat.notes.iter().any(|note| note.contains("cut off within a row")), "{:?}", iostat.notes);
+    assert!(iostat.notes.iter().any(|note| note.contains("truncated within a row")), "{:?}", iostat.notes);
     // Where idle devices have rows, one without a row is not taken for idle, and the others count.
     let with_idle = SAR_CUT.replace(
         "     22.00      0.00    244.00      0.00     11.09      0.02      0.91      2.00",
@@ -963,7 +971,7 @@ fn times_that_a_scrape_leaves_out_follow_from_those_of_all_requests() {
         + &metric("writes_completed_total", "7851");
     let alone = run("metrics", &scrape);
     assert_eq!(alone.jobs[0].result.service_mean_ns(), None);
-    assert!(alone.notes.iter().any(|note| note.text.contains("times of its writes are not printed")));
+    assert!(alone.notes.iter().any(|note| note.text.contains("its writes have no times")));
     let all = run("metrics", &(scrape + &metric("io_time_weighted_seconds_total", "17.712")));
     assert_eq!(all.jobs[0].result.service_mean_ns().map(|ns| (ns / 1e4).round()), Some(115.0));
 }
@@ -974,5 +982,5 @@ fn rows_above_the_names_of_their_columns_are_named() {
     let head = "Device            r/s     rkB/s     w/s     wkB/s  r_await w_await  aqu-sz  %util\n";
     let row = "sda              1.00      4.00    2.00      8.00     1.00    1.00    0.00   0.10\n";
     let notes = counters(&format!("{row}\n{head}{row}\n{head}{row}")).notes;
-    assert!(notes.iter().any(|note| note.contains("above the first names of columns")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("above the first column header")), "{notes:?}");
 }

@@ -109,7 +109,7 @@ fn later_reports_are_no_clones() {
     let lines = [report(first, 900), report(first, 800), report(last, 1000), report(last, 990)];
     assert_eq!(jobs(&lines), [2]);
     let found = runs(&lines).remove(0);
-    assert!(found.notes.iter().any(|note| note.text.starts_with("of 2 accounts")), "{:?}", found.notes);
+    assert!(found.notes.iter().any(|note| note.text.contains("reported 2 times")), "{:?}", found.notes);
 }
 
 /// Each report was a run.
@@ -161,14 +161,14 @@ fn shifted_fields_are_not_called_cut_off() {
     let line = TerseJob { name: "4k;read", ..JOB }.line();
     assert!(refused(&line).what.contains("a name may contain `;`"), "{}", refused(&line));
     let cut = JOB.line();
-    assert!(refused(&cut[..300]).what.contains("cut off"), "{}", refused(&cut[..300]));
+    assert!(refused(&cut[..300]).what.contains("truncated"), "{}", refused(&cut[..300]));
 }
 
 /// A job that only discards had no result to judge, and no reason why.
 #[test]
 fn version_3_is_said_to_leave_out_discards() {
     let found = run(&TerseJob { kinds: &[NONE, NONE], ..JOB }.line());
-    assert!(found.notes.iter().any(|note| note.text.contains("leaves out discards")), "{:?}", found.notes);
+    assert!(found.notes.iter().any(|note| note.text.contains("omits discards")), "{:?}", found.notes);
 }
 
 /// The estimated depth looked like an option of the job.
@@ -185,7 +185,7 @@ fn reading_back_after_writing_takes_the_time_of_both() {
     let job = &found.jobs[0];
     assert_eq!((job.result.elapsed_ns(), job.workers, job.declared.verify), (6_000_000_000, 1, true));
     assert!((job.result.iops() - 2000.0 / 6.0).abs() < 1.0, "{}", job.result.iops());
-    assert!(found.notes.iter().any(|note| note.text.contains("reading back")), "{:?}", found.notes);
+    assert!(found.notes.iter().any(|note| note.text.contains("verification after writing")), "{:?}", found.notes);
     // A mix reads for as long as it writes.
     let mixed = run(&TerseJob { kinds: &[READS, READS], ..JOB }.line());
     assert_eq!(mixed.jobs[0].result.elapsed_ns(), 4_000_000_000);

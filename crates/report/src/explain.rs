@@ -159,7 +159,7 @@ fn nothing_found(one: &Explained, explanation: &Explanation) -> &'static str {
         _ if !is_of_transfers && (is(Quantity::SyncMean) || is(Quantity::SyncP99)) => {
             "Only syncs were measured, so the limit of reads and writes is unknown."
         }
-        Some(_) if !is(Quantity::LatencyMean) => "No finding: without a mean latency, what limits it is not known.",
+        Some(_) if !is(Quantity::LatencyMean) => "No finding: without a mean latency, the limit is unknown.",
         Some(_) => "No problems found.",
         None => "No finding; --volume VOLUME names the limit.",
     }
@@ -256,7 +256,7 @@ pub(crate) const fn source_name(source: EvidenceSource) -> &'static str {
         EvidenceSource::Counters => "counted",
         EvidenceSource::Histogram => "histogram",
         EvidenceSource::Intervals => "intervals",
-        EvidenceSource::ProcessorTime => "processor time",
+        EvidenceSource::ProcessorTime => "CPU time",
         EvidenceSource::PageCache => "page cache",
         EvidenceSource::DiskCounters => "disk counters",
         EvidenceSource::Files => "file system",

@@ -153,7 +153,7 @@ mod tests {
     fn what_is_missing_is_said_in_all_formats() {
         let missing = Some(MissingItems { shards: vec![1], count: 2, items: 2, of: 3, ..MissingItems::default() });
         let grid = GridResult { missing: missing.clone(), ..GridResult::default() };
-        let said = "2 of 3 points are missing: shard 1 of 2 is absent";
+        let said = "2 of 3 points are missing: shard 1 of 2 is missing";
         for text in [text(&grid, SheetStyle::default()), markdown(&grid), crate::html::grid_page(&grid)] {
             assert!(text.contains(said), "{text}");
         }

@@ -59,7 +59,7 @@ pub(crate) use tables::{csv_of, markdown_of, open_metrics_of};
 pub use text::text;
 pub use trace::job_comment;
 
-/// Returns what a finding about a job says, with the remedy.
+/// Returns the sentence of a finding about a job, with the remedy.
 #[must_use]
 pub fn finding_text(finding: &analyse::Finding, job: &record::JobResult) -> String {
     words::finding(finding, job)

@@ -168,7 +168,7 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
         if job.engine.kind.moves_nothing() {
             let _ = match job.engine.kind {
                 EngineKind::Exec => writeln!(text, "{}.{}: runs {}", job.name, worker.clone, program(job)),
-                _ => writeln!(text, "{}.{}: loads the processor", job.name, worker.clone),
+                _ => writeln!(text, "{}.{}: loads the CPU", job.name, worker.clone),
             };
             continue;
         }
@@ -186,7 +186,7 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
             let (what, end) = (verb(job), extent.start.saturating_add(extent.length));
             let _ = write!(text, "{}.{}: {what} {}", job.name, worker.clone, file.path);
             if let Some(donor) = job.donor_path(worker.clone) {
-                let _ = write!(text, " with {donor}, whose data are lost");
+                let _ = write!(text, " with {donor}, whose data is lost");
             }
             let _ = match job.engine.kind.name_call() {
                 Some(_) => writeln!(text),
@@ -211,7 +211,7 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
 fn on_model(plan: &Plan, volumes: &[AttachedVolume], page_caches: &[(usize, PageCacheUse)]) -> String {
     let mut text = String::new();
     if let Some(PlanHosts { count, .. }) = plan.hosts {
-        let _ = writeln!(text, "on {count} simulated hosts, each with a machine and a page cache of its own");
+        let _ = writeln!(text, "on {count} simulated hosts, each with its own machine and page cache");
     }
     for AttachedVolume { path, name, title, size, .. } in volumes {
         let _ = writeln!(text, "{path}: {name} ({title}, {size})");
@@ -236,8 +236,8 @@ fn duration(job: &Job) -> String {
         return format!("{}, until its end{}", self::replay(replay), least.unwrap_or_default());
     }
     match (longest(job), job.extent.time_based) {
-        (None, _) => "until all of its size is done; the duration depends on the device".to_owned(),
+        (None, _) => "until its whole size is done; the duration depends on the device".to_owned(),
         (Some(whole), true) => format!("{whole}"),
-        (Some(whole), false) => format!("until all of its size is done, {whole} at most"),
+        (Some(whole), false) => format!("until its whole size is done, {whole} at most"),
     }
 }

@@ -2,7 +2,7 @@
 
 use analyse::JobSpread;
 use results::run::RepeatsResult;
-use units::percent;
+use units::{counted, percent};
 
 use crate::sheet::{Sheet, SheetStyle};
 use crate::suite::{figure_name, shown};
@@ -70,8 +70,8 @@ pub(crate) fn repeats_text(all: &[RepeatsResult<'_>], style: SheetStyle) -> Stri
 /// Returns `5 repeats` or `2 of 5 repeats`.
 fn count_words(repeats: &RepeatsResult<'_>) -> String {
     let (done, of) = (repeats.runs.len(), repeats.of as usize);
-    let noun = if of == 1 { "repeat" } else { "repeats" };
-    if done == of { format!("{of} {noun}") } else { format!("{done} of {of} {noun}") }
+    let all = counted(of as u64, "repeat");
+    if done == of { all } else { format!("{done} of {all}") }
 }
 
 const COLUMNS: [usize; 4] = [14, 12, 26, 8];

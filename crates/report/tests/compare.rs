@@ -64,8 +64,8 @@ fn comparison_text_is_verbatim() {
 ANSWER    after is 6.1% faster than before on reads: 162k against 152k IOPS (± 1.2%); latency p99
           worse (+8.3% ± 4.2%); latency p99.9 undecided: 20 min more would decide it.
 BASIS     the kernel is 6.1 in the baseline and 6.18 in the candidate; burst credits ran out in the
-          baseline only, so its mean covers two speeds; only one side has repeats, and the other is
-          taken to vary from run to run as much.
+          baseline only, so its mean covers two phases; only one side has repeats; the other is
+          assumed to vary as much from run to run.
 
 baseline   before  randread 4 KiB, io_uring, depth 32, direct, 2026-11-21 12:50:13
 candidate  after  randread 4 KiB, io_uring, depth 32, direct, 2026-11-21 12:50:13

@@ -81,7 +81,7 @@ impl StoredResult for GridResult {
         if let Some(other) = grid.points.iter().find(|point| names(point) != names(&grid.points[0])) {
             let (first, other) = (names(&grid.points[0]).join(", "), names(other).join(", "));
             let what = format!("its points have different settings: `{first}` and `{other}`");
-            return Err(Problem::error(ProblemCode::UnreadableInput, what).help("write the grid again"));
+            return Err(Problem::error(ProblemCode::UnreadableInput, what).help("create the grid again"));
         }
         grid.points.iter().try_for_each(|point| check_schema(point.run.schema, record::SCHEMA))?;
         Ok(grid)

@@ -63,16 +63,16 @@ pub mod of_runs {
 
     /// Percentiles of summaries.
     pub const PERCENTILES: [f64; 5] = [50.0, 95.0, 99.0, 99.9, 99.99];
-    pub const OPERATIONS: Metric = Metric::new("fathom_operations", Counter, "Operations completed.");
-    pub const BYTES: Metric = Metric::new("fathom_bytes", Counter, "Bytes transferred.");
+    pub const OPERATIONS: Metric = Metric::new("fathom_operations", Counter, "Completed operations.");
+    pub const BYTES: Metric = Metric::new("fathom_bytes", Counter, "Transferred bytes.");
     pub const IOPS: Metric = Metric::new("fathom_iops", Gauge, "Operations per second over the run.");
     pub const BANDWIDTH: Metric =
         Metric::new("fathom_bandwidth_bytes_per_second", Gauge, "Bytes per second over the run.");
     pub const SERVICE: Metric = Metric::new("fathom_service_seconds", Summary, "Time from submission to completion.");
     /// Response times.
     pub const RESPONSE: Metric =
-        Metric::new("fathom_response_seconds", Summary, "Time from the intended instant to completion, under a rate.");
-    pub const ERRORS: Metric = Metric::new("fathom_errors", Counter, "Operations that failed.");
+        Metric::new("fathom_response_seconds", Summary, "Time from the scheduled start to completion, under a rate.");
+    pub const ERRORS: Metric = Metric::new("fathom_errors", Counter, "Failed operations.");
 }
 
 /// Units at the end of metric names, the longer before the shorter.

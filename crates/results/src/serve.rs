@@ -233,9 +233,9 @@ impl ServerStats {
     fn requests(&self, out: &mut OpenMetrics) {
         type Figure = fn(&RequestStats) -> f64;
         let counters: [(&'static str, &'static str, Figure); 3] = [
-            ("fathom_serve_operations", "Requests that succeeded.", |kind| kind.operations as f64),
-            ("fathom_serve_errors", "Requests that failed.", |kind| kind.errors as f64),
-            ("fathom_serve_bytes", "Bytes of requests that succeeded.", |kind| kind.bytes as f64),
+            ("fathom_serve_operations", "Successful requests.", |kind| kind.operations as f64),
+            ("fathom_serve_errors", "Failed requests.", |kind| kind.errors as f64),
+            ("fathom_serve_bytes", "Bytes of successful requests.", |kind| kind.bytes as f64),
         ];
         let kinds = || self.exports.iter().flat_map(|export| export.kinds.iter().map(move |kind| (export, kind)));
         for (name, help, figure) in counters {
@@ -245,7 +245,7 @@ impl ServerStats {
         out.family(Metric::new(
             "fathom_serve_latency_seconds",
             Summary,
-            "From when a request was read to when its reply left.",
+            "Time from the receipt of a request to its reply.",
         ));
         for of in kinds() {
             let Some(latency) = of.1.latency else { continue };
@@ -258,15 +258,15 @@ impl ServerStats {
     fn clients(&self, out: &mut OpenMetrics) {
         type Figure = fn(&ExportStats) -> u64;
         let gauges: [(&'static str, &'static str, Figure); 3] = [
-            ("fathom_serve_connected", "Clients that are connected.", |export| export.connected),
-            ("fathom_serve_in_flight", "Requests that wait for their reply.", |export| export.in_flight),
-            ("fathom_serve_size_bytes", "How large the export is.", |export| export.size_bytes),
+            ("fathom_serve_connected", "Connected clients.", |export| export.connected),
+            ("fathom_serve_in_flight", "Requests in flight.", |export| export.in_flight),
+            ("fathom_serve_size_bytes", "Size of the export.", |export| export.size_bytes),
         ];
         for (name, help, figure) in gauges {
             out.family(Metric::new(name, Gauge, help));
             self.exports.iter().for_each(|export| out.sample(&of_export(export), figure(export) as f64));
         }
-        out.family(Metric::new("fathom_serve_connections", Counter, "Clients that have been connected."));
+        out.family(Metric::new("fathom_serve_connections", Counter, "Client connections since the start."));
         self.exports.iter().for_each(|export| out.sample(&of_export(export), export.connections as f64));
     }
 
@@ -274,7 +274,7 @@ impl ServerStats {
         if self.exports.iter().all(|export| export.injected.is_empty()) {
             return;
         }
-        out.family(Metric::new("fathom_serve_injected_faults", Counter, "Faults injected on purpose."));
+        out.family(Metric::new("fathom_serve_injected_faults", Counter, "Injected faults."));
         for export in &self.exports {
             for (fault, count) in &export.injected {
                 out.sample(&format!("{},{}", of_export(export), label("fault", fault)), *count as f64);
@@ -286,15 +286,19 @@ impl ServerStats {
         type Figure = fn(&StageStats) -> f64;
         let counters: [(&'static str, &'static str, Figure); 3] = [
             ("fathom_serve_limit_requests", "Requests that passed the limit.", |stage| stage.requests as f64),
-            ("fathom_serve_limit_decided", "Requests whose admission it set.", |stage| stage.decided as f64),
-            ("fathom_serve_limit_delay_seconds", "For how long it held them back.", |stage| stage.delay_secs),
+            ("fathom_serve_limit_decided", "Requests for which the limit decided the time of admission.", |stage| {
+                stage.decided as f64
+            }),
+            ("fathom_serve_limit_delay_seconds", "Total time for which the limit delayed requests.", |stage| {
+                stage.delay_secs
+            }),
         ];
         for (name, help, figure) in counters {
             out.family(Metric::new(name, Counter, help));
             self.stages.iter().for_each(|stage| out.sample(&of_stage(stage), figure(stage)));
         }
         let Some(seen) = self.punctuality else { return };
-        out.family(Metric::new("fathom_serve_lateness_seconds", Summary, "How late replies left by the model."));
+        out.family(Metric::new("fathom_serve_lateness_seconds", Summary, "Delay of replies relative to the model."));
         let quantiles = [(50.0, seen.p50_ns as f64 / 1e9), (99.0, seen.p99_ns as f64 / 1e9)];
         // Early replies count as negative lateness, but the sum of a summary must not decrease.
         out.summary("", quantiles, (seen.mean_ns * seen.replies as f64 / 1e9).max(0.0), seen.replies);

@@ -31,7 +31,7 @@ pub trait Sharded: Default + Serialize + DeserializeOwned {
             let parts = document.parts();
             let Some(record) = parts.shard.take() else {
                 return Err(
-                    Problem::error(ProblemCode::Shard, format!("{name}: it is not a shard")).help("report it apart")
+                    Problem::error(ProblemCode::Shard, format!("{name}: not a shard")).help("report it separately")
                 );
             };
             shards.push((name, record, std::mem::take(parts.items)));

@@ -23,7 +23,7 @@ pub struct WorkerPlan {
     pub number: usize,
     /// Reporting group.
     pub group: u32,
-    /// Stage: workers of one stage run concurrently, and stages run one after the other.
+    /// Stage: workers of one stage run concurrently, and stages run one after another.
     pub stage: usize,
     /// Index of a job of the stage whose workers must all have ended before this one starts.
     pub after: Option<usize>,

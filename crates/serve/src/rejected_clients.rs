@@ -1,7 +1,7 @@
 //! Log lines about clients that the server refused or disconnected.
 
 use nbd::server::RejectedClients;
-use units::{Problem, ProblemCode};
+use units::{Problem, ProblemCode, counted};
 
 /// Reports what has changed since the last report.
 #[derive(Debug)]
@@ -40,8 +40,8 @@ impl RejectionLog {
             (now.stalled - before.stalled, "disconnected", stalled, "raise --memory-limit, or send smaller requests"),
         ];
         let warning = |(count, verb, why, help): &(u64, &str, &str, &str)| {
-            let plural = if *count == 1 { "" } else { "s" };
-            Problem::warning(ProblemCode::Connection, format!("{verb} {count} client{plural}: {why}")).help(*help)
+            let clients = counted(*count, "client");
+            Problem::warning(ProblemCode::Connection, format!("{verb} {clients}: {why}")).help(*help)
         };
         reasons.iter().filter(|reason| reason.0 > 0).map(warning).collect()
     }

@@ -29,7 +29,7 @@ impl RecentView {
         Self { facts: Arc::new(Mutex::new(facts)), seed, shown, recent: Arc::default() }
     }
 
-    /// Updates the rates; called about once a second. Returns whether the server has published a new snapshot.
+    /// Updates the rates; called about once per second. Returns whether the server has published a new snapshot.
     pub fn look(&self) -> bool {
         let snapshot = self.snapshot();
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);

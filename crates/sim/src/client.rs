@@ -28,7 +28,7 @@ pub struct ModelClient {
 /// Use of the page cache by a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Buffered {
-    /// Whether its operations are served one after the other.
+    /// Whether its operations are served one after another.
     pub blocking: bool,
     /// Whether its writes complete only once they are durable (`O_SYNC`, `O_DSYNC`).
     pub durable: bool,

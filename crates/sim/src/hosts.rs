@@ -1,13 +1,13 @@
 //! Machines between jobs and volumes: page caches and copying threads.
 //!
 //! Reads and writes of a buffered client go through its machine's [`PageCache`]. Cached bytes are copied, at the speed
-//! of one processor per client; missing pages become requests to volumes; dirty pages are written back.
+//! of one CPU per client; missing pages become requests to volumes; dirty pages are written back.
 //!
 //! # Engines
 //!
 //! A blocking client is served one operation at a time: `psync` and similar engines, and `libaio`, because
 //! `io_submit(2)` returns only once a buffered operation has completed. Operations of other clients (`io_uring`) wait
-//! for volumes concurrently, and are copied one after the other.
+//! for volumes concurrently, and are copied one after another.
 //!
 //! # Direct operations on buffered ranges
 //!

@@ -47,7 +47,7 @@ impl Default for TestedTarget {
     }
 }
 
-/// Runs every applicable case on the same target, one after the other.
+/// Runs every applicable case on the same target, one after another.
 ///
 /// # Panics
 ///

@@ -174,8 +174,8 @@ pub trait Target {
         let _ = file;
     }
 
-    /// Keeps the processor busy for this many of its cycles. Operations in flight continue. Virtual targets, which have no
-    /// processor, do nothing.
+    /// Keeps the CPU busy for this many of its cycles. Operations in flight continue. Virtual targets, which have no
+    /// CPU, do nothing.
     fn spin(&mut self, cycles: u32) {
         let _ = cycles;
     }

@@ -90,7 +90,7 @@ impl TraceOperation {
     }
 }
 
-/// What a trace says of itself.
+/// Metadata of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceInfo {
     /// Program and format from which it comes.

@@ -15,7 +15,7 @@ const ERRORS_ONLY: u64 = 100;
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceCondition {
     pub format: TraceFormat,
-    /// What the trace says of itself.
+    /// Metadata of the trace.
     pub info: TraceInfo,
     pub end: TraceEnd,
     /// The first errors in it, at most ten.
@@ -30,7 +30,7 @@ pub struct TraceCondition {
 }
 
 impl TraceCondition {
-    /// Reports whether requests are missing, so that figures are not those of the whole load.
+    /// Reports whether requests are missing, so figures do not cover the whole load.
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
         let is_truncated = matches!(self.end, TraceEnd::Truncated { .. });

@@ -32,7 +32,7 @@ pub struct HardDisk {
     pub max_age: Option<Nanos>,
     /// Whether writes complete in the cache; otherwise they complete on the platters.
     pub write_cache: bool,
-    /// Writes that the cache holds, whatever their lengths.
+    /// Number of writes that the cache holds, of any length.
     pub cache_slots: u32,
     /// Bytes that the cache holds. It always accepts one write.
     pub cache_bytes: Bytes,

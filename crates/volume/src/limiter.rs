@@ -15,7 +15,7 @@ pub(crate) struct LimiterCounts {
     pub delayed: u64,
     /// Requests whose admission it determined: no other limit delayed them longer.
     pub decided: u64,
-    /// Delay added to that of the preceding limits.
+    /// Delay in addition to the preceding limits.
     pub delay_ns: u64,
     /// Time in which at least one request waited for this limiter.
     pub throttled_ns: u64,

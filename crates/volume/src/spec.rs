@@ -303,7 +303,7 @@ pub struct IoUnit {
     pub merged_from: Option<u32>,
 }
 
-/// Several servers with one queue: the processors of a machine, the threads of a controller.
+/// Several servers with one queue: the CPUs of a machine, the threads of a controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Station {
     /// Name in reports: `vCPUs`.

@@ -50,7 +50,7 @@ impl Attachment {
 ///
 /// # Path of a request
 ///
-/// A request passes the stations of its route one after the other. Then each limit of the route computes when it admits
+/// A request passes the stations of its route one after another. Then each limit of the route computes when it admits
 /// the request, and charges it; the latest admission holds. Each limit sees all its requests in order of arrival,
 /// whatever other limits do, so its rate is exact even where volumes share machines and machines share volumes. In
 /// series, a limit would see requests in the order in which the one before admits them, which is undefined there.
@@ -75,7 +75,7 @@ pub struct System {
 pub struct Home {
     /// Index of the machine, in order of first appearance.
     pub machine: usize,
-    /// Page cache settings. The memory is that of the machine, whichever of its volumes specifies it.
+    /// Page cache settings. The memory is the machine's, even if one of its volumes specifies it.
     pub buffering: Buffering,
 }
 

@@ -21,7 +21,7 @@ pub struct Decision {
     pub pass: u32,
     /// Kind of operation.
     pub kind: OpKind,
-    /// Index of its I/O priority in [`Job::priorities`](job::Job::priorities); zero for that of the process.
+    /// Index of its I/O priority in [`Job::priorities`](job::Job::priorities); zero for the process's.
     pub priority: u8,
     /// Whether the data read must pass [`Issuer::check`](crate::Issuer::check).
     pub checked: bool,
@@ -49,7 +49,7 @@ pub enum Next {
     IssueAnew(Decision),
     /// Issue nothing before this instant, whatever completes.
     Until(Nanos),
-    /// Spend this many processor cycles before anything else (`thinkcycles`).
+    /// Spend this many CPU cycles before anything else (`thinkcycles`).
     Spin(u32),
     /// Issue nothing before an operation in flight has completed.
     Blocked,

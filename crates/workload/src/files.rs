@@ -173,7 +173,7 @@ fn zones_in_bytes(job: &Job, paths: &[String], facts: &[Option<FileFact>]) -> Re
             return Err(failed(format!("{path} has no zones, so {option} cannot be given in zones")));
         }
         if *zone_bytes.get_or_insert(own) != own {
-            return Err(failed(format!("the zone size of {path} differs from that of {}", paths[0])));
+            return Err(failed(format!("{path} and {} have different zone sizes", paths[0])));
         }
     }
     let Some(zone_bytes) = zone_bytes else { return Ok(None) };

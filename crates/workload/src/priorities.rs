@@ -37,7 +37,7 @@ impl Priorities {
         Some(Self { rules, random: Random::new(seed, 4) })
     }
 
-    /// Returns the index of an operation's priority, zero for that of the process.
+    /// Returns the index of an operation's priority, zero for the process's.
     #[cold]
     pub(crate) fn draw(&mut self, kind: OpKind, length: u32) -> u8 {
         let rules = match kind {

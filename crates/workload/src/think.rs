@@ -3,14 +3,14 @@
 use job::{Job, ThinktimeBlocks};
 use units::Nanos;
 
-/// Decides when think time delays operations, and when the processor works in between.
+/// Decides when think time delays operations, and when the CPU works in between.
 ///
 /// `thinktime_spin` has no effect here: whether the caller spins or sleeps, nothing is issued.
 #[derive(Clone, Debug)]
 pub(crate) struct Think {
     /// Processor cycles after each operation.
     cycles: u32,
-    /// Completed operations after which the processor has not worked yet.
+    /// Completed operations after which the CPU has not worked yet.
     unspent: u64,
     pause: Nanos,
     /// Operations between pauses; zero if only time counts.
@@ -33,7 +33,7 @@ pub(crate) enum Admission {
     Granted,
     /// Wait for this instant.
     Until(Nanos),
-    /// Spend this many processor cycles, then ask again.
+    /// Spend this many CPU cycles, then ask again.
     AfterCycles(u32),
     /// Wait until all operations in flight have completed.
     AfterAll,

@@ -84,7 +84,7 @@ pub enum FactLayerKind {
     Disk(Box<DiskFacts>),
 }
 
-/// A disk and its queue. The attributes are those of the kernel's `Documentation/ABI/stable/sysfs-block`.
+/// A disk and its queue. The attributes are documented in the kernel's `Documentation/ABI/stable/sysfs-block`.
 #[derive(Clone, Debug)]
 pub struct DiskFacts {
     /// Name in `/dev`.

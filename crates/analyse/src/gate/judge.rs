@@ -70,7 +70,7 @@ pub enum UnknownReason {
     NoBaseline,
     /// The baseline lacks the job or the figure.
     NotInBaseline,
-    /// The results have no rate together, because they are not known to have run at the same time.
+    /// The results have no rate together, because they are unknown to have run at the same time.
     NotTogether,
     /// The percentile lies in the last class of the histogram, which has no upper bound.
     Saturated,

@@ -70,7 +70,7 @@ impl<'a> AssertionParser<'a> {
         let name = if self.eat("\"") {
             let name = self.take_while(|c| c != '"');
             if !self.eat("\"") {
-                return Err(self.error(start, "the quotes around the job's name are never closed", REMEDY));
+                return Err(self.error(start, "the quotes around the job name are not closed", REMEDY));
             }
             self.skip_whitespace();
             name
@@ -78,7 +78,7 @@ impl<'a> AssertionParser<'a> {
             self.take_while(|c| c != ')').trim_end()
         };
         if !self.eat(")") || !self.eat(".") {
-            return Err(self.error(self.at, "the job's name should end with `).`", REMEDY));
+            return Err(self.error(self.at, "the job name must end with `).`", REMEDY));
         }
         if name.is_empty() {
             return Err(self.error(start, "the job has no name", REMEDY));
@@ -91,13 +91,13 @@ impl<'a> AssertionParser<'a> {
         let name = self.take_while(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-'));
         if name.is_empty() {
             let remedy = "write a figure such as `read.iops`, or `findings.warnings`";
-            return Err(self.error(start, "expected the name of a figure", remedy));
+            return Err(self.error(start, "expected a figure name", remedy));
         }
         let found = match name.strip_prefix("findings.") {
             Some(counted) => findings(counted).map(AssertionSubject::Findings),
             None => Figure::named(name).map(AssertionSubject::Figure),
         };
-        found.ok_or_else(|| self.error(start, format!("there is no figure `{name}`"), other_name(name)))
+        found.ok_or_else(|| self.error(start, format!("unknown figure `{name}`"), other_name(name)))
     }
 
     fn relation(&mut self) -> Result<Relation, Problem> {
@@ -181,7 +181,7 @@ impl<'a> AssertionParser<'a> {
         let text = self.text[start..self.at].replace('_', "");
         let value = text.parse().ok().filter(|value: &f64| value.is_finite());
         value.ok_or_else(|| {
-            let what = if text.is_empty() { "expected a number".into() } else { format!("`{text}` is no number") };
+            let what = if text.is_empty() { "expected a number".into() } else { format!("`{text}` is not a number") };
             self.error(start, what, "write `150k`, `0.98*baseline`, `2ms`, `400MiB/s` or `1e6`")
         })
     }
@@ -210,7 +210,7 @@ impl<'a> AssertionParser<'a> {
             return Ok(());
         }
         self.at = self.text.len();
-        Err(self.error(start, "unexpected text after the expectation", "write each expectation by itself"))
+        Err(self.error(start, "unexpected text after the expectation", "write one expectation per argument or line"))
     }
 }
 
@@ -235,7 +235,7 @@ fn other_name(name: &str) -> String {
 
 fn wrong_unit(subject: AssertionSubject, unit: &str) -> String {
     match unit {
-        "" => format!("`{subject}` needs a unit, and no number beyond measure"),
+        "" => format!("`{subject}` needs a unit, or the number is too large"),
         _ => format!("`{subject}` has no unit `{unit}`, or the number is too large"),
     }
 }
@@ -243,5 +243,5 @@ fn wrong_unit(subject: AssertionSubject, unit: &str) -> String {
 fn unit_remedy(known: &[(&str, f64)]) -> String {
     let names: Vec<String> =
         known.iter().map(|(name, _)| if name.is_empty() { "none".to_owned() } else { format!("`{name}`") }).collect();
-    format!("take one of the units {}", names.join(", "))
+    format!("use one of the units {}", names.join(", "))
 }

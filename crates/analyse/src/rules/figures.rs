@@ -8,7 +8,7 @@ use units::requests_in_flight;
 const SLACK: f64 = 0.005;
 
 /// Fraction by which the operations in flight may differ from the depth beyond the rounding of the figures, because
-/// jobs start and end one after the other.
+/// jobs start and end one after another.
 const APART: f64 = 0.03;
 
 /// Smallest difference that is not printed as 0.0 %.

@@ -82,7 +82,7 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
     })
 }
 
-/// Reports whether a device completed as many requests as the jobs issued operations one after the other, which the page
+/// Reports whether a device completed as many requests as the jobs issued operations one after another, which the page
 /// cache would merge.
 fn operations_reach_a_device(facts: Facts<'_>) -> bool {
     const ALIKE: f64 = 0.02;
@@ -120,7 +120,7 @@ struct AtDevice {
 }
 
 /// Returns the mean number of operations that the devices had in flight, by their counters; `None` where they are of jobs
-/// that ran one after the other.
+/// that ran one after another.
 fn at_device(facts: Facts<'_>) -> Option<AtDevice> {
     /// Fraction of the operations of the busiest disk from which another one has a part of the load.
     const PART: f64 = 0.1;

@@ -324,7 +324,7 @@ fn with_volume_of_machine(case: &VolumeCase<'_, '_>, cap: &ExpectedCap, finding:
         .with(Quantity::BurstLasts, lasts, EvidenceSource::Model)
 }
 
-/// Returns where processor time comes from: the counters that also have the requests.
+/// Returns where CPU time comes from: the counters that also have the requests.
 fn source_of_counters(seen: &Observation) -> EvidenceSource {
     seen.iops.map_or(EvidenceSource::Iostat, |iops| iops.source)
 }

@@ -146,7 +146,7 @@ Examples:
 
 Exit codes:
   0 compared, with any verdict
-  1 the verdict is that of --fail-on, or worse
+  1 the verdict of --fail-on, or a worse one
   2 usage, or runs that are not comparable
   3 I/O error";
 

@@ -12,7 +12,7 @@ use report::{ResultFormat, SheetStyle};
 use results::runs::{RunDetails, RunEntry, RunsResult, SeriesDetails, SkippedRun};
 use results::stored::pretty;
 use store::{Filter, Listing, Retention, RunStore, StoredRun};
-use units::{Bytes, Problem, ProblemCode};
+use units::{Bytes, Problem, ProblemCode, counted};
 
 use crate::args::{OptionWord, TEXT_OR_JSON, one_of};
 use crate::exit::Exit;
@@ -142,8 +142,8 @@ fn prune(options: &PruneOptions) -> Result<Exit, Exit> {
     let bytes = surplus.iter().filter(|entry| removed.contains(&entry.id)).map(SavedRun::bytes).sum();
     let what = if options.dry_run { "would be removed" } else { "removed" };
     let lines: String = removed.iter().map(|id| format!("{id}\n")).collect();
-    let noun = if removed.len() == 1 { "run" } else { "runs" };
-    Ok(print_text(&format!("{lines}{} {noun} {what}, {}\n", removed.len(), Bytes::new(bytes))))
+    let runs = counted(removed.len() as u64, "run");
+    Ok(print_text(&format!("{lines}{runs} {what}, {}\n", Bytes::new(bytes))))
 }
 
 /// Returns the retention of the options; without options, that of the environment.

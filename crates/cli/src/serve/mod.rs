@@ -206,7 +206,7 @@ Exit codes:
   0 served until stopped
   2 usage, nothing was touched
   3 I/O or environment error
-  with --run: that of the command";
+  with --run: the command's exit code";
 
 const CONTROL_HELP: &str = "\
 Commands:

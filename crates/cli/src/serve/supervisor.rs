@@ -12,7 +12,7 @@ use nbd::server::Stopper;
 use procedure::ProcedureObserver;
 use results::serve::ServerHints;
 use serve::{OpenedServer, Opening, RecentView, RejectionLog, RunningChild};
-use units::{Bytes, count, significant};
+use units::{Bytes, count, counted, significant};
 
 use crate::diagnostics;
 use crate::display::Display;
@@ -101,8 +101,8 @@ impl ServerSupervisor {
         let (iops, bytes_per_sec) = self.view.rates().total();
         let clients = self.view.connected();
         let mib = significant(bytes_per_sec / Bytes::MIB as f64, 3);
-        let plural = if clients == 1 { "" } else { "s" };
-        self.display.show_status(&format!("{} IOPS  {mib} MiB/s  {clients} client{plural}", count(iops.round())));
+        let clients = counted(clients, "client");
+        self.display.show_status(&format!("{} IOPS  {mib} MiB/s  {clients}", count(iops.round())));
     }
 }
 

@@ -158,7 +158,7 @@ fn a_donor_with_data_needs_permission() {
     assert!(outcome.stderr.contains("d would be overwritten"), "{}", outcome.stderr);
     assert_ne!(outcome.code(), Some(0));
     let dry = disk.fathom("run", &format!("{line} --dry-run"));
-    assert!(dry.stdout.contains("EXCHANGES EXTENTS of f with d, whose data are lost"), "{}", dry.stdout);
+    assert!(dry.stdout.contains("EXCHANGES EXTENTS of f with d, whose data is lost"), "{}", dry.stdout);
     disk.sync();
     assert!(disk.read("d") == vec![5; MIB]);
     assert_eq!(disk.extents("d"), before);

@@ -142,7 +142,7 @@ fn errors_name_the_request_the_reason_and_the_remedy() {
 fn malformed_answers_end_the_job() {
     let truncated = b"HTTP/1.1 200 OK\r\nContent-Length: 4096\r\n\r\nabc";
     for (fault, part) in [
-        (StoreFault::Sends(truncated), "the connection ended within the answer"),
+        (StoreFault::Sends(truncated), "the connection ended within the response"),
         (StoreFault::Sends(b"SSH-2.0-OpenSSH_9\r\n"), "not HTTP/1.1"),
     ] {
         fails(fault, "--rw=read", &[part]);

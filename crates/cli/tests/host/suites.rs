@@ -447,7 +447,7 @@ fn lists_pages_and_dry_runs_touch_nothing() {
     for (name, _) in SUITES {
         assert!(list.stdout.lines().any(|line| line.starts_with(name)), "{name}");
         let page = run(&mut suite(&scratch, &format!("show {name}"))).expect_clean();
-        assert!(page.stdout.contains("Before it begins:") && page.stdout.contains("--name="), "{}", page.stdout);
+        assert!(page.stdout.contains("Preconditions:") && page.stdout.contains("--name="), "{}", page.stdout);
         assert!(page.stdout.lines().all(|line| line.chars().count() <= 100), "{}", page.stdout);
     }
     let line = format!("run gcp-pd --target data.bin --size 16m --on {PD} --dry-run");

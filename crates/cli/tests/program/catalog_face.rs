@@ -21,7 +21,7 @@ fn a_volume_shows_rule_numbers_source_and_binding_limit() {
         "limited by pd-ssd write throughput",
         "about 2019",
         "85.00 USD a month = 0.17 × 500 GB",
-        "Not known",
+        "Unknown",
     ];
     let text = flat(&outcome.stdout);
     for part in expected {

@@ -102,7 +102,7 @@ fn runs_of_different_workloads_are_refused_with_every_reason() {
         "the block size of reads is 4 KiB in the baseline and 8 KiB in the candidate",
         "iodepth is 4 in the baseline and 8 in the candidate",
         "the number of workers is 1 in the baseline and 2 in the candidate",
-        "the time measured is 60.0 s in the baseline and 20.0 s in the candidate",
+        "the measured time is 60.0 s in the baseline and 20.0 s in the candidate",
         "--force",
     ] {
         assert!(refused.stderr.contains(reason), "`{reason}` is missing:\n{}", refused.stderr);

@@ -75,7 +75,7 @@ fn numbers_of_hosts_are_checked_and_real_time_has_one_host() {
 #[test]
 fn a_dry_run_describes_hosts_and_their_volumes_once() {
     let shared = sim("--on custom,iops=1000 --hosts 3 --dry-run").expect_clean();
-    assert!(shared.stdout.starts_with("on 3 simulated hosts, each with a machine and a page cache of its own\n"));
+    assert!(shared.stdout.starts_with("on 3 simulated hosts, each with its own machine and page cache\n"));
     assert_eq!(shared.stdout.matches("/dev/modelled").count(), 1, "{}", shared.stdout);
     let own = sim("--on custom,iops=1000 --hosts 3 --dry-run --filename=/dev/${HOST}").expect_clean();
     assert!(

@@ -61,11 +61,11 @@ fn missing_and_foreign_shards_are_named() {
     let scratch = Scratch::new();
     let files = shards(&scratch, GRID, 3);
     let partial = fathom_run(&format!("report {} {}", files[0], files[2])).expect_code(0);
-    let missing = "5 of 14 points are missing: shard 2 of 3 is absent";
+    let missing = "5 of 14 points are missing: shard 2 of 3 is missing";
     assert_eq!(partial.stderr, format!("warning[shard]: {missing}\n"));
     assert!(partial.stdout.ends_with(&format!("\n{missing}\n")), "{}", partial.stdout);
     let twice = fathom_run(&format!("report {0} {0}", files[0])).expect_code(2);
-    assert!(twice.stderr.starts_with("error[shard]: shard 1 of 3 is given twice"), "{}", twice.stderr);
+    assert!(twice.stderr.starts_with("error[shard]: duplicate shard 1 of 3"), "{}", twice.stderr);
     let other = scratch.text("other.json");
     for foreign in [
         format!("{GRID},64k --shard 2/3"),

@@ -125,7 +125,7 @@ fn damaged_and_truncated_traces_say_what_is_missing() {
     let cut = &whole[..whole.len() - 2_000];
     for (name, bytes, why) in [
         ("damaged.trace", damaged.as_slice(), "block checksum mismatch"),
-        ("cut.trace", cut, "the file ends within a block or an event"),
+        ("cut.trace", cut, "bytes of a block or an event"),
     ] {
         let path = written(&scratch, name, bytes);
         let copy = scratch.path("copy.trace");
@@ -148,7 +148,7 @@ fn damaged_and_truncated_traces_say_what_is_missing() {
     let path = written(&scratch, "open.trace", open);
     let outcome = run(&mut fathom(["trace".as_ref(), path.as_os_str()]));
     assert_eq!(outcome.code(), Some(0), "{}", outcome.stderr);
-    assert!(flat(&outcome.stdout).contains("the trace was not completed"), "{}", outcome.stdout);
+    assert!(flat(&outcome.stdout).contains("the trace is incomplete"), "{}", outcome.stdout);
 }
 
 #[test]

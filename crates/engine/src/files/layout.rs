@@ -73,7 +73,7 @@ pub enum Laid {
 }
 
 /// Creates and extends files after checking that their filesystems have space for all of them, each with the permission of
-/// the write gate. If any is to be filled, they follow in order, and otherwise all processors take part.
+/// the write gate. If any is to be filled, they follow in order, and otherwise all CPUs take part.
 ///
 /// Existing content is kept. `progress` is called about once per MiB. If `cancel` is set or a write fails, the current
 /// file is removed if it is new, and truncated to its old size otherwise. Among ranks an empty file counts as new,

@@ -66,7 +66,7 @@ pub const HELD_SHARE: u64 = 4;
 /// Permissions granted by the user beyond the safe default.
 #[derive(Clone, Debug, Default)]
 pub struct Permissions {
-    /// Devices, files and export addresses that may be destroyed, whatever they hold and whatever uses them.
+    /// Devices, files and export addresses that may be destroyed, regardless of their content and use.
     pub destroy: Vec<PathBuf>,
     /// Regular files whose content may be overwritten.
     pub overwrite: Vec<PathBuf>,

@@ -1,4 +1,4 @@
-//! The engine `cpuio`: bursts of work for the processor instead of I/O.
+//! The engine `cpuio`: bursts of work for the CPU instead of I/O.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const STEPS: u32 = 256;
 /// Numbers that are sorted at a time, in some ten microseconds.
 const SORTED: usize = 512;
 
-/// Keeps the processor busy for a burst in each operation, which moves no data.
+/// Keeps the CPU busy for a burst in each operation, which moves no data.
 pub(crate) struct Processor {
     load: ProcessorLoad,
     numbers: [u64; SORTED],

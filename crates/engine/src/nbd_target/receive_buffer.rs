@@ -1,7 +1,7 @@
 //! Received bytes that are not parsed yet.
 
 /// Maximum bytes received at a time, apart from a payload that goes straight into its buffer: many replies to small
-/// reads, yet few enough to stay in the processor's cache.
+/// reads, yet few enough to stay in the CPU's cache.
 const CAPACITY: usize = 128 << 10;
 
 /// Bytes in the order in which they were received.

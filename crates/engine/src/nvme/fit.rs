@@ -70,7 +70,7 @@ fn metadata_misfit(namespace: &Namespace, options: &NvmeOptions, used: &NvmeUse)
     if protection.guard == GuardFormat::Crc32c {
         return Some((
             "Fathom cannot generate its 32-bit guard protection information".to_owned(),
-            "set pi_act=1, so that the device generates and checks it".to_owned(),
+            "set pi_act=1 to have the device generate and check it".to_owned(),
         ));
     }
     (used.verifies && namespace.extended).then(|| {

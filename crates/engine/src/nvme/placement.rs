@@ -60,7 +60,7 @@ impl NamespacePlacement {
         })
     }
 
-    /// Fails with the first index that is not known.
+    /// Fails with the first index that is unknown.
     fn of(options: &PlacementOptions, scheme: Option<&[PlacementRange]>, known: Vec<u16>) -> Result<Self, u16> {
         let directive = options.effective();
         let value = |id: u16| match directive {

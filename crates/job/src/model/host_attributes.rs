@@ -8,17 +8,17 @@ use super::priority::IoPriority;
 /// Attributes of the threads of a job's workers, and commands before and after each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostAttributes {
-    /// CPU priority (`nice`); `None` to keep that of the process.
+    /// CPU priority (`nice`); `None` to keep the process's.
     pub nice: Option<i32>,
-    /// I/O priority, of best effort if its class is zero; `None` to keep that of the process.
+    /// I/O priority, of best effort if its class is zero; `None` to keep the process's.
     pub io_priority: Option<IoPriority>,
-    /// NUMA nodes whose processors run the workers; `None` for all.
+    /// NUMA nodes whose CPUs run the workers; `None` for all.
     pub numa_cpu_nodes: Option<NumaNodes>,
     /// Policy by which the workers' memory is allocated.
     pub numa_memory: Option<NumaMemory>,
-    /// User ID; `None` to keep that of the process.
+    /// User ID; `None` to keep the process's.
     pub uid: Option<u32>,
-    /// Group ID; `None` to keep that of the process.
+    /// Group ID; `None` to keep the process's.
     pub gid: Option<u32>,
     /// Memory that each worker locks while it runs.
     pub lockmem: Bytes,
@@ -44,7 +44,7 @@ pub struct ControlGroupOptions {
 }
 
 impl HostAttributes {
-    /// Returns the I/O priority of the workers as the kernel encodes it; `None` for that of the process.
+    /// Returns the I/O priority of the workers as the kernel encodes it; `None` for the process's.
     #[must_use]
     pub fn raw_io_priority(&self) -> Option<u16> {
         let priority = self.io_priority?;

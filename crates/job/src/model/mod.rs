@@ -137,7 +137,7 @@ pub struct Grouping {
     pub wait_for: Option<String>,
     /// Processors that the workers may use; `None` for all.
     pub cpus_allowed: Option<Vec<u32>>,
-    /// Give each worker one of these processors instead of all.
+    /// Give each worker one of these CPUs instead of all.
     pub cpus_split: bool,
 }
 
@@ -346,7 +346,7 @@ impl Job {
         limits.iter().any(Option::is_some) || self.pace.process == Arrivals::Poisson
     }
 
-    /// Reports whether operations go through a queue in fio, whatever their number.
+    /// Reports whether operations go through a queue in fio, at any depth.
     #[must_use]
     pub fn is_queued(&self) -> bool {
         self.engine.kind.traits().queues && (self.engine.kind != EngineKind::Null || self.pace.iodepth > 1)
@@ -358,7 +358,7 @@ impl Job {
         self.files.fill_device && self.pattern.direction.writes()
     }
 
-    /// Reports whether the job goes on when there is no more space (`ignore_error`).
+    /// Reports whether the job continues when no space is left (`ignore_error`).
     #[must_use]
     pub fn ignores_full_disk(&self) -> bool {
         const ENOSPC: i32 = 28;
@@ -433,7 +433,7 @@ impl SyncOptions {
         self.fsync > 0 || self.fdatasync > 0 || self.range.writes > 0
     }
 
-    /// Returns the first option that asks for syncs; `None` if none does.
+    /// Returns the first option that requests syncs; `None` if none does.
     #[must_use]
     pub fn option(&self) -> Option<&'static str> {
         let options = [
@@ -562,9 +562,9 @@ pub struct StatOptions {
     pub per_job_logs: bool,
     /// Path of a log of all operations.
     pub write_iolog: Option<String>,
-    /// Window of bandwidth samples; `None` for that of the log, or half a second.
+    /// Window of bandwidth samples; `None` for the log's, or half a second.
     pub bw_window: Option<Nanos>,
-    /// Window of IOPS samples; `None` for that of the log, or half a second.
+    /// Window of IOPS samples; `None` for the log's, or half a second.
     pub iops_window: Option<Nanos>,
     /// Report the counters of the block devices.
     pub disk_util: bool,

@@ -93,7 +93,7 @@ impl Default for Preconditioning {
 /// Zones of zoned block devices: writes at the write pointers, resets of full zones.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ZonedOptions {
-    /// Size of a zone (`zonesize`); `None` for that of the device. Other files are divided into zones of this size.
+    /// Size of a zone (`zonesize`); `None` for the device's. Other files are divided into zones of this size.
     pub zone_size: Option<Bytes>,
     /// Bytes of each zone that can be written (`zonecapacity`), where the device has no zones; `None` for all.
     pub capacity: Option<Bytes>,

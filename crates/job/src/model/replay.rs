@@ -25,7 +25,7 @@ pub struct ReplayOptions {
     pub fit: ReplayFit,
     /// Divisor of offsets (`replay_scale`).
     pub scale: u32,
-    /// Alignment of offsets and lengths in bytes, a power of two; 0 for that of the trace.
+    /// Alignment of offsets and lengths in bytes, a power of two; 0 for the trace's.
     pub align: u32,
     /// Kinds that are left out (`replay_skip`).
     pub skip: ReplaySkip,

@@ -37,7 +37,7 @@ pub struct VerifyOptions {
     pub state_load: bool,
     /// Of these, check only the writes that had completed before the last sync (`verify_policy=fsynced`).
     pub synced_only: bool,
-    /// Do not compare the seed in headers with that of this run.
+    /// Do not compare the seed in headers with this run's.
     pub any_seed: bool,
     /// Do not check which write a block is of.
     pub any_sequence: bool,

@@ -1,4 +1,4 @@
-//! Parses lists: values per kind of operation, ranges, splits, decimals, processors.
+//! Parses lists: values per kind of operation, ranges, splits, decimals, CPUs.
 
 use super::Findings;
 use super::number::{self, NumberUnit};
@@ -274,7 +274,7 @@ fn float(part: &str, (least, most): (f64, f64), findings: &mut Findings) -> Opti
     Some(value)
 }
 
-/// Parses a list of processors such as `0-3,5`.
+/// Parses a list of CPUs such as `0-3,5`.
 pub(crate) fn processors(text: &str, findings: &mut Findings) -> Option<Vec<u32>> {
     let mut cpus = Vec::new();
     // fio stops at the first empty element.
@@ -313,7 +313,7 @@ pub(crate) fn numa_nodes(text: &str, findings: &mut Findings) -> Option<NumaNode
     Some(NumaNodes::Only(nodes))
 }
 
-/// Highest processor number in an affinity mask.
+/// Highest CPU number in an affinity mask.
 const CPU_MAX: u32 = 8191;
 
 fn processor_range(part: &str, cpus: &mut Vec<u32>, findings: &mut Findings) -> Option<()> {

@@ -26,14 +26,14 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     int(
         "iodepth_batch",
         (0, ANY),
-        "Number of operations to submit at once, 0 for all available; chosen automatically by default.",
+        "Number of operations to submit per call, 0 for all available; chosen automatically by default.",
         |d, n| d.job.pace.batch = Some(if n == 0 { u32::MAX } else { n as u32 }),
     )
     .alias(&["iodepth_batch_submit"]),
     int(
         "iodepth_batch_complete_min",
         (0, ANY),
-        "Minimum number of completions to collect at once; 0 to poll.",
+        "Minimum number of completions to collect per call; 0 to poll.",
         |d, n| {
             d.job.pace.batch_complete_min = n as u32;
         },
@@ -43,7 +43,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     int(
         "iodepth_batch_complete_max",
         (0, ANY),
-        "Maximum number of completions to collect at once; all by default.",
+        "Maximum number of completions to collect per call; all by default.",
         |d, n| {
             d.job.pace.batch_complete_max = (n > 0).then_some(n as u32);
         },

@@ -139,7 +139,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "filetype",
         Word(&["none", "file", "block", "char"]),
         "Type of all files; saves a stat call per file.",
-        "the type of each file is checked, so that a device is never mistaken for a file",
+        "the type of each file is checked, so a device is never mistaken for a file",
     )
     .default("none"),
     text("opendir", "Use all regular files below this directory.", |d, path| {

@@ -154,7 +154,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     .alias(&["proto"])
     .default("tcp")
     .engines(NETWORK),
-    switch("nodelay", "0", "Send small packets at once (TCP_NODELAY).", |d, on| d.job.engine.network.nodelay = on)
+    switch("nodelay", "0", "Send small packets immediately (TCP_NODELAY).", |d, on| d.job.engine.network.nodelay = on)
         .engines(NETWORK),
     flag("listen", "Accept a TCP or vsock connection instead of opening one.", |d, on| {
         d.job.engine.network.listen = on;

@@ -1,4 +1,4 @@
-//! Options of names, clones, groups and processors.
+//! Options of names, clones, groups and CPUs.
 
 use super::spec::OptionKind::{Int, Text, Word};
 use units::{Bytes, Nanos, ProblemCode};
@@ -159,7 +159,7 @@ fn cpus_allowed(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     }
 }
 
-/// Sets the processors from a mask of 32 bits.
+/// Sets the CPUs from a mask of 32 bits.
 fn cpumask(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     let digits = text.trim();
     let mask = match digits.strip_prefix("0x") {

@@ -9,7 +9,7 @@ use crate::read::Findings;
 /// Categories of options, each a section of the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
-    /// Names, clones, groups, processors.
+    /// Names, clones, groups, CPUs.
     Jobs,
     /// Files and how they are created.
     Files,

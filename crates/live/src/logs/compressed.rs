@@ -1,4 +1,4 @@
-//! Compressed log files: zlib streams, one after the other, of binary entries, or of text for histograms.
+//! Compressed log files: zlib streams, one after another, of binary entries, or of text for histograms.
 //!
 //! The layout of entries was found by inflating files that fio 3.33 and 3.42 wrote. That of 3.42 has a second value, and
 //! is used only for the columns that 3.33 does not know.

@@ -21,7 +21,7 @@ use file::OpenLogs;
 use units::Problem;
 use writer::LogWriters;
 
-/// Creates log files through the write gate, and writes them on threads of its own.
+/// Creates log files through the write gate, and writes them on its own threads.
 #[derive(Debug, Default)]
 pub struct LogFiles {
     writers: LogWriters,

@@ -15,7 +15,7 @@ const CHUNKS: usize = 6;
 const CPUS_PER_THREAD: usize = 4;
 /// Stack size of a thread, in bytes: enough for the counts of a histogram.
 const STACK_BYTES: usize = 256 * 1024;
-/// Maximum number of threads for the same processors.
+/// Maximum number of threads for the same CPUs.
 const THREADS_MAX: usize = 8;
 
 /// Threads that write log files, started when they are needed. They end with this object.
@@ -26,7 +26,7 @@ pub(super) struct LogWriters {
 
 #[derive(Debug, Default)]
 struct WriterThreads {
-    /// Threads and the processors that they may use.
+    /// Threads and the CPUs that they may use.
     threads: Vec<(Vec<u32>, Sender<FilledChunk>)>,
     /// Number of logs begun so far.
     logs: usize,

@@ -1,6 +1,6 @@
 //! `--live`: a full screen during a run.
 //!
-//! A separate thread reads the [`RunView`] twice a second, draws it, and reads keys. It never blocks workers: counters
+//! A separate thread reads the [`RunView`] twice per second, draws it, and reads keys. It never blocks workers: counters
 //! that it cannot read in time are read the next time. `draw` is pure; only `tty` accesses the terminal.
 
 mod draw;

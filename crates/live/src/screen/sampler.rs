@@ -123,8 +123,8 @@ struct SampledWorker {
     updated: Instant,
 }
 
-/// A worker without updates for this long waits for a device or for a processor. Workers publish five times a second,
-/// or once a second if there are a thousand of them.
+/// A worker without updates for this long waits for a device or for a CPU. Workers publish five times a second,
+/// or once per second if there are a thousand of them.
 const UNRESPONSIVE_AFTER: Duration = Duration::from_secs(3);
 
 impl SampledWorker {

@@ -1,7 +1,7 @@
 //! Polling for the next request before sleeping.
 //!
 //! A client with one request in flight sends the next one as soon as it receives the reply. Waking a sleeping thread takes
-//! longer than the request itself on virtual processors (depth 1 over a unix socket, 4 KiB reads: 25 us of 85). Like
+//! longer than the request itself on virtual CPUs (depth 1 over a unix socket, 4 KiB reads: 25 us of 85). Like
 //! qemu's I/O threads with `poll-max-ns`, the server polls first, while requests keep arriving soon.
 
 use units::Nanos;
@@ -12,14 +12,14 @@ const SOON: Nanos = Nanos::from_micros(128);
 /// Requests that must arrive soon, less those that do not, before the server polls.
 const WORTH: u32 = 8;
 /// Consecutive requests that must arrive alone before the server polls. With several in flight, a sleeping server
-/// receives two at once much earlier; polling would then cost more processor time than it saves (0.61 instead of 0.48
-/// of nbdkit's at depth 16: 24 % more IOPS for 31 % more processor time each).
+/// receives two at once much earlier; polling would then cost more CPU time than it saves (0.61 instead of 0.48
+/// of nbdkit's at depth 16: 24 % more IOPS for 31 % more CPU time each).
 const SINGLE: u32 = 256;
 
 /// Decides from the arrivals so far whether polling pays.
 #[derive(Debug)]
 pub(super) struct IdlePoll {
-    /// Whether a second processor exists, so that polling leaves one to the client.
+    /// Whether a second CPU exists, so that polling leaves one to the client.
     allowed: bool,
     idle_since: Option<Nanos>,
     /// Requests received when the server was last idle.

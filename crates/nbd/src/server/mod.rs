@@ -5,7 +5,7 @@
 //! with their data straight from the store.
 //!
 //! Requests that arrive together cost three system calls (wait, receive, send; `xtask/bench/serve.json`), and another
-//! client costs no thread. More than a processor's worth of requests needs two servers.
+//! client costs no thread. More than a CPU's worth of requests needs two servers.
 //!
 //! Clients share nothing but the model: one that stops reading, sends half a request or disconnects does not affect
 //! others.
@@ -80,7 +80,7 @@ pub struct ServerConfig {
     pub mounts: Vec<ExportMount>,
     /// Sockets of clients that are already connected.
     pub connected: Vec<OwnedFd>,
-    /// Faults to inject and their seed; `None` if faults are never injected. Stores have faults of their own.
+    /// Faults to inject and their seed; `None` if faults are never injected. Stores have their own faults.
     pub faults: Option<(FaultRates, u64)>,
     /// Handshake settings. The listener decides on encryption.
     pub settings: HandshakeSettings,
@@ -88,7 +88,7 @@ pub struct ServerConfig {
     pub identity: Option<TlsIdentity>,
     /// Round trip to subtract from modelled latencies.
     pub round_trip: RoundTripDeduction,
-    /// Whether to keep a processor busy shortly before replies are due.
+    /// Whether to keep a CPU busy shortly before replies are due.
     pub spin: bool,
     /// Maximum number of clients.
     pub clients_most: usize,
@@ -241,7 +241,7 @@ impl Server {
         self.dispatcher.budget.connections_most()
     }
 
-    /// Returns the snapshot that the server updates twice a second.
+    /// Returns the snapshot that the server updates twice per second.
     #[must_use]
     pub fn shown(&self) -> Arc<Mutex<Snapshot>> {
         Arc::clone(&self.shown)

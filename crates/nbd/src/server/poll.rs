@@ -49,7 +49,7 @@ impl Token {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PollEvents {
     pub token: Token,
-    /// Whether the other end is closed. The kernel repeats this event, whatever the file is watched for.
+    /// Whether the other end is closed. The kernel always reports this event.
     pub hung_up: bool,
 }
 

@@ -44,7 +44,7 @@ pub struct Punctuality {
     pub replies: u64,
 }
 
-/// Time before a due reply during which the processor is kept busy instead of sleeping, if allowed.
+/// Time before a due reply during which the CPU is kept busy instead of sleeping, if allowed.
 const SPIN_NS: u64 = 80_000;
 
 impl Timeline {
@@ -120,7 +120,7 @@ impl Timeline {
         if self.gap_ns < GROUP_NS { GROUP_NS } else { 0 }
     }
 
-    /// Reports whether to keep the processor busy. Not with grouped replies: it would take the processor from clients
+    /// Reports whether to keep the CPU busy. Not with grouped replies: it would take the CPU from clients
     /// without making replies more punctual.
     fn spins(&self) -> bool {
         self.spin && self.gap_ns >= GROUP_NS

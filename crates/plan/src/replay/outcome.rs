@@ -108,7 +108,7 @@ impl ReplayResult {
         (BEHIND_FRACTION * secs).clamp(BEHIND_SECS.0, BEHIND_SECS.1)
     }
 
-    /// Returns a percentile in seconds; `None` if it is not known.
+    /// Returns a percentile in seconds; `None` if it is unknown.
     #[must_use]
     pub fn percentile_secs(&self, share: f64) -> Option<f64> {
         self.percentiles.iter().find(|(known, _)| (known - share).abs() < 1e-9).map(|(_, secs)| *secs)

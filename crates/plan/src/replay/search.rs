@@ -29,7 +29,7 @@ type Replay<'a> = dyn FnMut(&ReplayTrial) -> Option<ReplayResult> + 'a;
 /// A candidate with what replays on it gave.
 #[derive(Clone, Debug)]
 pub struct ReplayedCandidate {
-    /// The candidate. Its latencies are those of the replay; it fails the need if the replay missed a bound.
+    /// The candidate. Its latencies come from the replay; it fails the need if the replay missed a bound.
     pub candidate: Candidate,
     /// The replay at the speed of the question, complete if the candidate meets the need; `None` if the candidate was
     /// refused without a replay.

@@ -35,13 +35,13 @@ impl<'t> Fields<'t> {
         self.table.get(key)
     }
 
-    /// Reports whether a key is present, whatever its value.
+    /// Reports whether a key is present, with any value.
     #[must_use]
     pub(super) fn has(&self, key: &str) -> bool {
         self.table.contains_key(key)
     }
 
-    /// Returns the place of a key's value, or that of the table.
+    /// Returns the place of a key's value, or of the table.
     #[must_use]
     pub(super) fn place(&self, key: &str) -> Range<usize> {
         self.table.get(key).map_or_else(|| self.at.clone(), Spanned::span)

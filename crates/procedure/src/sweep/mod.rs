@@ -1,7 +1,7 @@
 //! Finds how many operations in flight a device or a modelled volume needs, and what more of them cost.
 //!
 //! `analyse::knee::search` selects the next depth. [`PreparedSweep`] runs each probe: on a modelled volume in virtual
-//! time and in parallel, or on a device one after the other.
+//! time and in parallel, or on a device one after another.
 //!
 //! Probes of one search are not divided among ranks: a search on a model takes 0.1 s, and starting ranks takes longer.
 
@@ -21,7 +21,7 @@ use crate::host::ProcedureObserver;
 pub use prepared::PreparedSweep;
 pub use question::{SweepQuestion, SweepRequest, UNNAMED};
 
-/// Runs the searches one after the other, until an interruption.
+/// Runs the searches one after another, until an interruption.
 ///
 /// # Errors
 ///

@@ -87,7 +87,7 @@ impl TraceLoad {
     }
 
     /// Returns the median, the 99th and the 99.9th percentile of [`Self::service`], in seconds; `None` if completions
-    /// are not known.
+    /// are unknown.
     #[must_use]
     pub fn service_secs(&self) -> Option<[f64; 3]> {
         let at = |percent: f64| self.service.percentile(percent).map(units::Nanos::secs_f64);

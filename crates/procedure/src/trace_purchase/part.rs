@@ -20,7 +20,7 @@ const PART_BYTES_MAX: usize = 256 << 20;
 pub struct ReadTrace {
     /// Characteristics.
     pub profile: TraceProfile,
-    /// What the trace says of itself.
+    /// Metadata of the trace.
     pub info: TraceInfo,
     pub format: TraceFormat,
     /// What is missing or damaged, one sentence each.

@@ -111,7 +111,7 @@ static FIGURES: [ClaimFigure; 22] = {
 impl ClaimKey {
     /// Returns the key with a name, and the unit of values without one, if the name implies it; otherwise a suggestion.
     pub(super) fn named(name: &str) -> Result<(Self, Option<&'static str>), Problem> {
-        let unknown = |help: String| problem(format!("`{name}` is not a key of claims"), help);
+        let unknown = |help: String| problem(format!("`{name}` is not a claim key"), help);
         let lower = name.to_ascii_lowercase();
         let mut columns =
             FIGURES.iter().flat_map(|of| of.columns.iter().map(move |(column, unit)| (of, *column, *unit)));
@@ -131,18 +131,18 @@ impl ClaimKey {
                 digits.parse().ok().filter(|percent| plain && (0.0..100.0).contains(percent) && *percent > 0.0);
             return percent
                 .map(|percent| (Self::Percentile(percent), None))
-                .ok_or_else(|| unknown("name a percentile below 100: `p99`, `p99.9`".to_owned()));
+                .ok_or_else(|| unknown("use a percentile below 100, such as `p99` or `p99.9`".to_owned()));
         }
         if ["volume", "machine", "instance", "size", "provider", "region", "disk"].contains(&lower.as_str()) {
             let example = "`--volume aws/gp3,size=500GiB,machine=m5.large`";
-            return Err(unknown(format!("name the volume beside the claim, with its size and machine: {example}")));
+            return Err(unknown(format!("specify the volume separately, with its size and machine: {example}")));
         }
         let names = FIGURES.iter().flat_map(|figure| figure.names.iter().copied()).chain(["rw"]);
         let words = names.chain(all_columns.map(|(_, column, _)| column));
         Err(unknown(units::suggestion(&lower, words, || {
             let names = FIGURES.iter().filter_map(|figure| figure.names.first().copied()).chain(["rw"]);
             format!(
-                "the keys are {}, percentiles such as p99, and columns of `iostat -x` such as r_await and aqu-sz",
+                "use one of {}, a percentile such as p99, or a column of `iostat -x` such as r_await or aqu-sz",
                 names.collect::<Vec<_>>().join(", ")
             )
         })))

@@ -93,14 +93,14 @@ pub(super) fn read(key: ClaimKey, unit: Option<&str>, text: &str, span: (usize, 
         let value = known.map(|name| ClaimValue::Word(if name == "readwrite" { "rw" } else { name }));
         return value.ok_or_else(|| {
             let remedy = units::suggestion(text, RW.into_iter(), || "write `read`, `randread`, `randrw`, …".to_owned());
-            problem(format!("`{text}` is no pattern of fio's"), remedy)
+            problem(format!("`{text}` is not an I/O pattern"), remedy)
         });
     }
     let form = key.form();
     let (approximate, body) = text.strip_prefix('~').map_or((false, text), |rest| (true, rest.trim_start()));
     let (min, max) = range(key, unit, body)?;
     if min.value > max.value {
-        return Err(problem(format!("the range `{text}` ends before it begins"), "write the lesser value first"));
+        return Err(problem(format!("the range `{text}` is reversed"), "write the smaller value first"));
     }
     check(key, text, min, max)?;
     let exact = matches!(form.domain, ClaimDomain::Exact | ClaimDomain::Whole) && !approximate;
@@ -147,8 +147,8 @@ fn number(key: ClaimKey, bare: Option<&str>, text: &str, whole: &str) -> Result<
         }
         Some((whole, rest)) if rest.len() != 3 => format!("{whole}.{rest}"),
         Some(_) => {
-            let remedy = "write numbers without commas in them: `10000`, `2.7ms`";
-            return Err(problem(format!("`{whole}` may be a decimal number, or one of thousands"), remedy));
+            let remedy = "write numbers without commas: `10000`, `2.7ms`";
+            return Err(problem(format!("`{whole}` is ambiguous: a decimal comma or a thousands separator"), remedy));
         }
         None => digits.clone(),
     };
@@ -177,7 +177,7 @@ fn unknown_unit(key: ClaimKey, digits: &str, unit: &str) -> Problem {
     let message = if unit.is_empty() {
         format!("`{digits}` has no unit")
     } else {
-        format!("`{unit}` is no unit of `{}`", key.name())
+        format!("`{unit}` is not a unit of `{}`", key.name())
     };
     let remedy = match (units, unit) {
         // Columns of iostat have units of their own.
@@ -199,15 +199,15 @@ fn unknown_unit(key: ClaimKey, digits: &str, unit: &str) -> Problem {
 fn check(key: ClaimKey, text: &str, min: ClaimNumber, max: ClaimNumber) -> Result<(), Problem> {
     let domain = key.form().domain;
     if min.value <= 0.0 && !matches!(domain, ClaimDomain::FromZero | ClaimDomain::FromZeroToOne) {
-        return Err(problem(format!("`{}` of nothing says nothing", key.name()), "omit it"));
+        return Err(problem(format!("`{}` must be greater than 0", key.name()), "omit it"));
     }
     if domain == ClaimDomain::FromZeroToOne && max.value > 1.0 {
-        return Err(problem(format!("`{text}` is more than all of it"), "write a share as `70%` or `0.7`"));
+        return Err(problem(format!("`{text}` exceeds 100%"), "write a fraction as `70%` or `0.7`"));
     }
     if domain == ClaimDomain::Whole && (min.value.fract() != 0.0 || max.value.fract() != 0.0) {
         return Err(problem(
-            format!("`{text}` is not whole"),
-            format!("`{}` counts: write a whole number", key.name()),
+            format!("`{text}` is not a whole number"),
+            format!("`{}` is a count: write a whole number", key.name()),
         ));
     }
     Ok(())

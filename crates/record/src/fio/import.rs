@@ -96,7 +96,7 @@ fn run(document: FioDocument) -> Run {
 
 /// Returns a note on a result with `unified_rw_reporting`, which counts for a kind.
 pub(crate) fn mixed_note(only: Option<DataKind>) -> String {
-    const ALIKE: &str = "reads and writes were reported as one (`unified_rw_reporting`)";
+    const ALIKE: &str = "reads and writes are reported together (`unified_rw_reporting`)";
     match only {
         Some(kind) => format!("{ALIKE}: the job issues {}s only", kind.name()),
         None => format!("{ALIKE} and count as reads"),
@@ -158,8 +158,8 @@ impl<'a> TypedGlobals<'a> {
 }
 
 /// Note on results of several sections.
-const MERGED: &str = "several sections are merged here (`group_reporting`), and fio prints the options of the last one \
-                      only: its depth and block size are not those of all";
+const MERGED: &str = "several sections are merged here (`group_reporting`), and fio prints only the options of the \
+                      last one: depth and block size may differ in the others";
 
 /// Reports of each entry whether it is the only one of its group on its server. Several of one job are its clones, or of
 /// several clients.
@@ -724,7 +724,7 @@ impl Depth {
     /// Estimates the depth from its distribution in percent by powers of two, and from Little's law.
     ///
     /// The depth is the lower bound of the deepest significant class, because depths are mostly powers of two; the last
-    /// class has no upper bound. The number of workers, if it is not known, follows from the operations in flight.
+    /// class has no upper bound. The number of workers, if it is unknown, follows from the operations in flight.
     pub(crate) fn of(shares: &[f64; 7], result: &Measured, workers: Option<u32>) -> Self {
         /// Smaller classes come from the start and the end of a run.
         const COUNTS_PERCENT: f64 = 10.0;

@@ -17,7 +17,7 @@ pub(super) fn is_in(text: &InputText) -> bool {
     !results(text).0.is_empty()
 }
 
-/// Reads all results as jobs that ran one after the other.
+/// Reads all results as jobs that ran one after another.
 pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     let (mut results, mut notes) = results(text);
     results.sort_by_key(|result| result.line);
@@ -37,7 +37,7 @@ pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     let (common, of_jobs): (Vec<Note>, Vec<Note>) = of_jobs.into_iter().partition(|note| is_common(&note.text));
     notes.extend(common.into_iter().map(|note| note.text));
     if jobs.len() > 1 {
-        notes.push("each result counts alone, and they are not added up".to_owned());
+        notes.push("each result is explained separately; they are not added up".to_owned());
     }
     let mut known: Vec<String> = Vec::new();
     for note in notes.into_iter().chain(text.cut_note()) {
@@ -115,7 +115,7 @@ struct BenchResult {
     is_random: Option<bool>,
     is_direct: Option<bool>,
     read_share: Option<f64>,
-    /// Whether reads and writes are not told apart.
+    /// Whether reads and writes are not separated.
     is_untold: bool,
     seconds: Option<f64>,
     /// Operations of all kinds, of which the mean latency is.
@@ -157,7 +157,7 @@ impl BenchResult {
         let rate = self.figures.iter().map(|figures| figures.iops).fold(0.0, f64::max);
         if self.pace.is_some_and(|pace| rate > 2.0 * pace) {
             notes.push(format!(
-                "{} paused between requests: its rate is what one request at a time gives without pauses",
+                "{} paused between requests: the rate is that of one request at a time without pauses",
                 self.program
             ));
         }
@@ -290,7 +290,7 @@ impl BenchResult {
         if rate(self) == 0.0 && (all.iops > 0.0 || all.bytes_per_second > 0.0) {
             self.is_untold = self.read_share.is_none();
             if self.is_untold {
-                notes.push("reads and writes are not told apart, and all count as reads".to_owned());
+                notes.push("reads and writes are not separated, so all count as reads".to_owned());
             }
             let reads = self.read_share.unwrap_or(1.0);
             for (kind, share) in [(BenchKind::Read, reads), (BenchKind::Write, 1.0 - reads)] {
@@ -319,8 +319,8 @@ impl BenchResult {
             let events = counted.unwrap_or_else(|| rate(self) + syncs);
             let in_flight = events * all.mean_s;
             notes.push(format!(
-                "the mean latency of {:.3} ms is of reads, writes and syncs together, {events:.0} a second, which makes \
-                 {in_flight:.2} in flight: that of reads and writes alone is not printed",
+                "the mean latency of {:.3} ms covers reads, writes and syncs, {events:.0} per second or {in_flight:.2} \
+                 in flight; no mean of reads and writes alone is printed",
                 all.mean_s * 1e3
             ));
             return;
@@ -336,7 +336,7 @@ impl BenchResult {
             return;
         }
         if used > 1 {
-            notes.push("where reads and writes are mixed, the printed latency is of both together".to_owned());
+            notes.push("for mixed reads and writes, the printed latency covers both".to_owned());
         }
         for kind in kinds {
             let figures = self.of_mut(kind);

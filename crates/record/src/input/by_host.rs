@@ -81,7 +81,7 @@ impl HostLines<'_> {
 
 /// Sets the host of a part, and the lines on which it stands in the whole text.
 fn of_host(input: &mut Input, host: &str, place: impl Fn(u32) -> u32) {
-    let note = format!("these are the lines of host {host}");
+    let note = format!("only the lines of host {host} were read");
     match input {
         Input::Run(run) => run.notes.push(Note::of_run(note)),
         Input::Iostat(iostat) => {

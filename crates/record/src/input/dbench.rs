@@ -1,4 +1,4 @@
-//! Reads the summary of dbench, a benchmark of Kubernetes volumes by runs of fio, one after the other.
+//! Reads the summary of dbench, a benchmark of Kubernetes volumes by runs of fio, one after another.
 
 use super::InputResult;
 use super::normal::figures::{count, rate};
@@ -73,10 +73,10 @@ pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     }
     summaries.retain(|(_, jobs)| !jobs.is_empty());
     if summaries.is_empty() {
-        let what = "the summary of dbench has no figure";
-        return Err(text.cut_off(text.len(), what, "give the whole summary of dbench"));
+        let what = "the dbench summary contains no figure";
+        return Err(text.cut_off(text.len(), what, "pass the whole dbench summary"));
     }
-    let note = "dbench ran one test after the other, and its summary does not print block sizes, depths and times";
+    let note = "dbench runs one test after another, and its summary has no block sizes, depths or times";
     let notes: Vec<String> = std::iter::once(note.to_owned()).chain(text.cut_note()).collect();
     let part =
         |(line, jobs): (usize, Vec<JobResult>)| InputResult { line: line + 1, input: input("dbench", jobs, &notes) };

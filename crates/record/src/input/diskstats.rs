@@ -16,7 +16,7 @@ use super::{DEVICES_MAX, InputResult, blocks, of_run};
 use crate::{DiskCounters, Run};
 
 /// Remedy for an unreadable series.
-const REMEDY: &str = "make it with `fathom capture DEVICE --sample -o FILE`, or by a loop: `while sleep 1; do date \
+const REMEDY: &str = "create it with `fathom capture DEVICE --sample -o FILE`, or with a loop: `while sleep 1; do date \
                       +%s.%N; cat /proc/diskstats; done`";
 
 /// Reports whether a text contains lines of `/proc/diskstats`.
@@ -45,8 +45,8 @@ fn single_copy(text: &InputText) -> Option<Run> {
         }
         disks.push(StatedDisk { name: device.name.to_owned(), counters: device.counters });
     }
-    let note = "counted since boot, in a time that is not printed: rates are not known. Two copies with their times have \
-                them: `fathom capture DEVICE --sample`";
+    let note = "counted since boot, without the uptime: rates are unknown. Take two copies with timestamps: `fathom \
+                capture DEVICE --sample`";
     let notes: Vec<String> = std::iter::once(note.to_owned()).chain(text.cut_note()).collect();
     Some(of_disks("diskstats", disks.into_iter(), &notes)).filter(|run| !run.jobs.is_empty())
 }
@@ -73,15 +73,15 @@ fn one_series(text: &InputText, lines: Range<usize>) -> Result<Iostat, Problem> 
     let is_cut = cut_note.is_some();
     iostat.notes.extend(cut_note);
     if left_out {
-        iostat.notes.push("the last copy has no time below it, and is left out".to_owned());
+        iostat.notes.push("the last copy has no timestamp below it and is ignored".to_owned());
     }
     if old_partitions {
-        iostat.notes.push("partitions have no times here, as before Linux 2.6.25, and are left out".to_owned());
+        iostat.notes.push("partitions have no times here (before Linux 2.6.25) and are ignored".to_owned());
     }
     if iostat.reports.iter().all(|report| report.devices.is_empty()) {
         let what = match is_cut {
-            false => "no device has two copies of its counters, which make an interval",
-            true => "the last line has no end and may be cut off, and no device has two copies before it",
+            false => "no device has two copies of its counters, so there is no interval",
+            true => "the last line has no newline and may be truncated, and no device has two copies before it",
         };
         return Err(text.cut_off(lines.end, what, REMEDY));
     }
@@ -157,7 +157,7 @@ impl DiskstatsReader {
         } else if line.starts_with(|c: char| c.is_ascii_digit()) {
             let what = match self.series.now_ns.is_none() {
                 true => "this is neither a time nor a line of /proc/diskstats",
-                false => "this is no line of /proc/diskstats with its 14, 18 or 20 fields",
+                false => "this is not a line of /proc/diskstats, which has 14, 18 or 20 fields",
             };
             return Err(text.error(index, line, what, REMEDY));
         }
@@ -176,7 +176,7 @@ impl DiskstatsReader {
     fn begin_sample(&mut self, text: &InputText, index: usize, now_ns: u64) -> Result<(), Problem> {
         let line = text.line(index).trim();
         if self.series.now_ns.is_some_and(|before| now_ns <= before) {
-            return Err(text.error(index, line, "this time is not after the one before", REMEDY));
+            return Err(text.error(index, line, "this timestamp is not later than the previous one", REMEDY));
         }
         self.series.begin(now_ns, line, index);
         Ok(())
@@ -184,17 +184,17 @@ impl DiskstatsReader {
 
     fn device(&mut self, text: &InputText, index: usize, device: &DeviceLine<'_>) -> Result<(), Problem> {
         if self.series.now_ns.is_none() {
-            let what = "this copy of /proc/diskstats has no time above it";
+            let what = "this copy of /proc/diskstats has no timestamp above it";
             return Err(text.error(index, text.line(index).trim(), what, REMEDY));
         }
         if !self.series.add(device.name, &device.counters, index) {
-            let what = format!("there are more than {DEVICES_MAX} devices in it");
-            return Err(text.error(index, "", what, "keep the lines of fewer devices: grep"));
+            let what = format!("more than {DEVICES_MAX} devices");
+            return Err(text.error(index, "", what, "select fewer devices with grep"));
         }
         Ok(())
     }
 
-    /// Takes the processor time since the line before: `cpu user nice system idle iowait irq softirq steal ...`.
+    /// Takes the CPU time since the line before: `cpu user nice system idle iowait irq softirq steal ...`.
     fn cpu(&mut self, index: usize, line: &str) {
         let mut times = CpuTimes::default();
         let words = line.split_ascii_whitespace().skip(1);

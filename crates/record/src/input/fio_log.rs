@@ -84,9 +84,9 @@ pub(super) fn is_in(text: &InputText) -> bool {
 
 pub(super) fn read(text: &InputText) -> Result<Input, Problem> {
     let Some((job, kind)) = of_name(text.name()) else {
-        let what = "this is a log of fio over time, and only the name of its file tells of what";
+        let what = "this is a fio log over time, and only its file name shows what it contains";
         let remedy =
-            "give it the name that fio gave it: `NAME_lat.1.log`, `_clat`, `_slat`, `_iops`, `_bw` or `_clat_hist`";
+            "use the file name that fio gave it: `NAME_lat.1.log`, `_clat`, `_slat`, `_iops`, `_bw` or `_clat_hist`";
         return Err(text.error(0, text.line(0).trim(), what, remedy));
     };
     if kind == LogKind::Histogram {
@@ -100,17 +100,17 @@ pub(super) fn read(text: &InputText) -> Result<Input, Problem> {
         match FioLogLine::parse(line, has_greatest) {
             Some(line) => lines.push(line),
             None if index == last && !lines.is_empty() => {
-                notes.push("the last line is cut off, and left out".to_owned());
+                notes.push("the last line is truncated and ignored".to_owned());
             }
             None => {
-                let what = "this is no line of a log: time in ms, value, kind, size";
-                return Err(text.error(index, line.trim(), what, "give the log as fio wrote it"));
+                let what = "this is not a log line (time in ms, value, kind, size)";
+                return Err(text.error(index, line.trim(), what, "pass the unmodified fio log"));
             }
         }
     }
     if !text.ended && notes.is_empty() && lines.len() > 1 {
         lines.pop();
-        notes.push("the last line has no end, and is left out".to_owned());
+        notes.push("the last line has no newline and is ignored".to_owned());
     }
     let averaged = lines.iter().all(|line| line.bytes == 0);
     let columns = first.split(',').count();
@@ -146,7 +146,7 @@ impl FioLog {
         self.lines.first().is_none_or(|line| line.time_ms <= 10 * window_ms.max(10))
     }
 
-    /// Returns the time in which the counts of a log of histograms were made. When the first window began is not known in
+    /// Returns the time in which the counts of a log of histograms were made. When the first window began is unknown in
     /// Unix time, so it is taken for as long as its counts take at the rate of the others.
     fn counted_ms(&self) -> u64 {
         let window_ms = self.window_ms();
@@ -204,10 +204,11 @@ impl FioLog {
         made.result.series = SeriesRecord { width_ns: width_ms * MS, pace_ns: 0, intervals };
         (made.result.runtime_ns, made.untimed) = (runtime_ns, false);
         if in_us {
-            self.notes.push("values are taken as microseconds, as fio 2 logs them".to_owned());
+            self.notes.push("values are read as microseconds, the unit of fio 2 logs".to_owned());
         }
-        self.notes
-            .push("a log has neither options nor depth; its operations count from the start of the log".to_owned());
+        self.notes.push(
+            "a log contains neither options nor queue depth; its operations count from the start of the log".to_owned(),
+        );
         made
     }
 
@@ -238,8 +239,7 @@ impl FioLog {
                     made.result.kind_mut(kind).submission = stats;
                     let mean = Nanos::new(mean.round() as u64);
                     let name = kind.name();
-                    self.notes
-                        .push(format!("submission of a {name} took {mean} on average, which is a part of its latency"));
+                    self.notes.push(format!("submission of a {name} took {mean} on average, included in its latency"));
                 }
                 _ => made.set_count(kind, 1, 0, stats),
             }
@@ -260,11 +260,11 @@ impl FioLog {
             made.result.series = SeriesRecord { width_ns: window_ms.max(1) * MS, pace_ns: 0, intervals };
         }
         let what = match self.kind {
-            LogKind::Iops => "latencies and sizes are not in it",
-            LogKind::Bandwidth => "operations and latencies are not in it",
-            _ => "only means are in it: rates, percentiles and the longest are not known",
+            LogKind::Iops => "it contains no latencies or sizes",
+            LogKind::Bandwidth => "it contains no operations or latencies",
+            _ => "it contains only means: rates, percentiles and maximum are unknown",
         };
-        self.notes.push(format!("a log of means over {window_ms} ms (`log_avg_msec`): {what}"));
+        self.notes.push(format!("this is a log of means over {window_ms} ms (`log_avg_msec`): {what}"));
         made
     }
 
@@ -333,21 +333,21 @@ fn histogram(text: &InputText, job: &str) -> Result<Input, Problem> {
             .and_then(|fields| Some((fields[0], kind_of(*fields.get(1)?)?, fields[2], fields.get(3..)?)));
         let Some((time_ms, kind, bytes, counts)) = parsed else {
             if index == last && !times.is_empty() {
-                notes.push("the last line is cut off, and left out".to_owned());
+                notes.push("the last line is truncated and ignored".to_owned());
                 break;
             }
-            let what = "this is no line of a log of histograms: time in ms, kind, size, counts";
-            return Err(text.error(index, "", what, "give the log as fio wrote it"));
+            let what = "this is not a line of a histogram log (time in ms, kind, size, counts)";
+            return Err(text.error(index, "", what, "pass the unmodified fio log"));
         };
         // fio 2 has 19 groups of classes in microseconds, fio 3 has 29 in nanoseconds, each halved by `log_hist_coarseness`.
         let Some((joined, scale)) = classes(counts.len()) else {
-            let what = format!("{} counts are none of a histogram of fio", counts.len());
-            return Err(text.error(index, "", what, "give the log as fio wrote it"));
+            let what = format!("{} counts are not a fio histogram", counts.len());
+            return Err(text.error(index, "", what, "pass the unmodified fio log"));
         };
         let total = counts.iter().try_fold(0_u64, |sum, count| sum.checked_add(*count));
         if total.is_none_or(|total| total / COUNTS_PER_MS_MAX > time_ms.max(1)) {
-            let what = format!("more operations are counted than can complete in {time_ms} ms: the log is damaged");
-            return Err(text.error(index, "", what, "leave the line out; some versions of fio write such counts"));
+            let what = format!("more operations than can complete in {time_ms} ms: the log is damaged");
+            return Err(text.error(index, "", what, "remove the line; some fio versions write such counts"));
         }
         lines.push(FioLogLine { time_ms, value: total.unwrap_or(0), kind, bytes });
         let (of, moved) = times.entry(kind).or_default();
@@ -366,7 +366,9 @@ fn histogram(text: &InputText, job: &str) -> Result<Input, Problem> {
         *made.result.kind_mut(kind) = DirectionResult { ios, bytes, runtime_ns, service, ..DirectionResult::default() };
     }
     (made.result.runtime_ns, made.untimed) = (runtime_ns, false);
-    notes.push("a log of histograms has neither options nor depth; it counts from the start of the job".to_owned());
+    notes.push(
+        "a histogram log contains neither options nor queue depth; it counts from the start of the job".to_owned(),
+    );
     Ok(input("fio log", vec![made], &notes))
 }
 

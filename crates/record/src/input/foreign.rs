@@ -19,21 +19,20 @@ pub(super) fn refuse(text: &InputText) -> Problem {
     let commas = |line: &str| line.matches(',').count().max(line.matches(';').count());
     let next = text.lines().skip(first + 1).find(|line| !line.trim().is_empty());
     let what = if commas(line) >= 2 && next.is_none_or(|next| commas(next) == commas(line)) {
-        "this looks like a table (CSV), which may be of anything"
+        "this looks like CSV of an unknown kind"
     } else {
-        "this is neither fio's output nor a record nor `iostat -x`"
+        "this is neither fio output, nor a Fathom record, nor `iostat -x` output"
     };
     text.error(first, line, what, MAKE)
 }
 
 /// Reason and remedy of a job file.
-const JOB_FILE: (&str, &str) =
-    ("this is a job file, not what came out of it", "run it first: `fathom run FILE -o FILE.json`");
+const JOB_FILE: (&str, &str) = ("this is a job file, not a result", "run it first: `fathom run FILE -o FILE.json`");
 
 /// Reason and remedy of a command line.
 const COMMAND: (&str, &str) = (
-    "this is a command line of fio, not what came out of it",
-    "run it first, also with `fathom fio` in place of `fio`, and give what it prints",
+    "this is a fio command line, not its output",
+    "run it first (`fathom fio` accepts the same arguments) and pass its output",
 );
 
 const JSON_REMEDY: &str = "run fio again with `--output-format=json`, or `normal`";
@@ -43,99 +42,100 @@ const IOSTAT_REMEDY: &str = "use `iostat -x -o JSON 1 30`, or `iostat -x 1 30`, 
 /// instead.
 type ForeignProgram = (&'static [&'static str], &'static str, &'static str);
 
-const CLAIM: &str = "give its figures: `fathom explain --claim 'iops=10k,lat=3ms,qd=32,bs=4k'`";
-const BSD_REMEDY: &str = "give the figures of a row: `fathom explain --claim 'iops=1200,lat=2.5ms,bs=16k'`";
+const CLAIM: &str = "pass its figures: `fathom explain --claim 'iops=10k,lat=3ms,qd=32,bs=4k'`";
+const BSD_REMEDY: &str = "pass the figures of a row: `fathom explain --claim 'iops=1200,lat=2.5ms,bs=16k'`";
 
-const WHOLE: &str = "give its whole output, or its figures: `fathom explain --claim 'iops=10k,lat=3ms,qd=32,bs=4k'`";
+const WHOLE: &str = "pass its whole output, or its figures: `fathom explain --claim 'iops=10k,lat=3ms,qd=32,bs=4k'`";
 const MEASURE: &str = "measure with `fio` or `fathom run`";
 const ETCD: &str =
-    "give its histograms: `curl -s http://HOST:2381/metrics | grep -E 'etcd_disk_(wal_fsync|backend_commit)'`";
-const DATABASE: &str = "give what the disk did meanwhile: `iostat -x -o JSON 1 30`";
+    "pass its histograms: `curl -s http://HOST:2381/metrics | grep -E 'etcd_disk_(wal_fsync|backend_commit)'`";
+const DATABASE: &str = "pass the disk's figures from the same time: `iostat -x -o JSON 1 30`";
 
-const DD: &str = "this is from `dd`, and no command line right above a result shows that it bypassed the page cache";
+const DD: &str = "this is `dd` output that may show the page cache: no command line directly above a result says \
+                  otherwise";
 const DD_REMEDY: &str =
-    "give both: `oflag=dsync` times a sync after each write, `oflag=direct` and `iflag=direct` time the device";
+    "pass both: `oflag=dsync` times a sync after each write, `oflag=direct` and `iflag=direct` time the device";
 
-const GROUPS: &str = "this is the status of fio's groups, without the results above it, which have IOPS and latencies";
-const GROUPS_REMEDY: &str = "give the whole output, with the lines from `NAME: (groupid=0, jobs=1)` on";
+const GROUPS: &str = "this is fio's group status without the results above it, which contain IOPS and latencies";
+const GROUPS_REMEDY: &str = "pass the whole output, from the line `NAME: (groupid=0, jobs=1)` on";
 
 const PROGRAMS: &[ForeignProgram] = &[
     (
         &["reads queued:", "writes queued:"],
-        "this is the summary of `blkparse`, without its events",
-        "give the events, or the trace: `fathom trace FILE`, as `blkparse -i FILE` prints them",
+        "this is a `blkparse` summary without events",
+        "pass the events that `blkparse -i FILE` prints, or the trace itself, to `fathom trace`",
     ),
-    (&["extended device statistics"], "this is from `iostat` of FreeBSD or Solaris", BSD_REMEDY),
-    (&["kb/t", "tps", "mb/s"], "this is from `iostat` of macOS or BSD, which has no latencies", BSD_REMEDY),
-    (&["-total-cpu-usage-"], "this is from `dstat`", IOSTAT_REMEDY),
-    (&["dsk/", "read", "writ"], "this is from `dstat`", IOSTAT_REMEDY),
-    (&["fio disk speed tests"], "this is from YABS, without its table of IOPS", WHOLE),
-    (&["ioping statistics"], "this is from `ioping`, without its last lines", WHOLE),
-    (&["requests completed in", "iops"], "this is from `ioping`, without its last lines", WHOLE),
-    (&["fsyncs/s:"], "this is from `sysbench fileio`, without a rate", WHOLE),
-    (&["sysbench", "fileio"], "this is from `sysbench fileio`, without a rate", WHOLE),
-    (&["elbencho"], "this is from `elbencho`, without its table of results", WHOLE),
+    (&["extended device statistics"], "this is `iostat` output from FreeBSD or Solaris", BSD_REMEDY),
+    (&["kb/t", "tps", "mb/s"], "this is `iostat` output from macOS or BSD, which has no latencies", BSD_REMEDY),
+    (&["-total-cpu-usage-"], "this is `dstat` output", IOSTAT_REMEDY),
+    (&["dsk/", "read", "writ"], "this is `dstat` output", IOSTAT_REMEDY),
+    (&["fio disk speed tests"], "this is YABS output without its IOPS table", WHOLE),
+    (&["ioping statistics"], "this is `ioping` output without its last lines", WHOLE),
+    (&["requests completed in", "iops"], "this is `ioping` output without its last lines", WHOLE),
+    (&["fsyncs/s:"], "this is `sysbench fileio` output without a rate", WHOLE),
+    (&["sysbench", "fileio"], "this is `sysbench fileio` output without a rate", WHOLE),
+    (&["elbencho"], "this is `elbencho` output without its result table", WHOLE),
     (&["bytes", "copied", "/s"], DD, DD_REMEDY),
     (&["bytes transferred in", "bytes/sec"], DD, DD_REMEDY),
-    (&["bytes", "copied"], "this is from `dd`, without a time", MEASURE),
-    (&["big blocks:"], "this is from `juicefs bench`, which counts files and blocks of its own", CLAIM),
-    (&["operation: get"], "this is from a benchmark of object stores", CLAIM),
+    (&["bytes", "copied"], "this is `dd` output without a time", MEASURE),
+    (&["big blocks:"], "this is `juicefs bench` output, which counts its own files and blocks", CLAIM),
+    (&["operation: get"], "this is from an object store benchmark", CLAIM),
     (&["mlpstorage"], "this is from MLPerf Storage, which counts samples", IOSTAT_REMEDY),
     (&["dlio"], "this is from DLIO, which counts samples", IOSTAT_REMEDY),
-    (&["crystaldiskmark"], "this is from CrystalDiskMark, without a row of a test", WHOLE),
-    (&["diskspd"], "this is from DiskSpd, without the line `total:` of a table", WHOLE),
+    (&["crystaldiskmark"], "this is CrystalDiskMark output without a test row", WHOLE),
+    (&["diskspd"], "this is DiskSpd output without a `total:` line", WHOLE),
     (
         &["ops/sec", "usecs/op"],
-        "this is from `pg_test_fsync`, without its section on one write",
-        "give its whole output, or measure with `fathom run`, and `fdatasync=1`",
+        "this is `pg_test_fsync` output without its section on one write",
+        "pass its whole output, or measure with `fathom run` and `fdatasync=1`",
     ),
-    (&["maintaining", "concurrent", "objects"], "this is from `rados bench`, without its summary", WHOLE),
-    (&["cur ops", "last lat(s)"], "this is from `rados bench`, without its summary", WHOLE),
-    (&["bench", "io_size", "io_threads"], "this is from `rbd bench`, without the line `elapsed:`", WHOLE),
-    (&["ops/sec:", "bytes/sec:"], "this is from `rbd bench`, without the line `elapsed:`", WHOLE),
-    (&["timing buffered disk reads"], "this is from `hdparm`, which says nothing of latency", MEASURE),
-    (&["bonnie++"], "this is from `bonnie++`", MEASURE),
-    (&["sequential output", "sequential input"], "this is from `bonnie++`", MEASURE),
-    (&["access", "bw(mib/s)", "xfer(kib)"], "this is from IOR before version 3.3", CLAIM),
-    (&["max write:", "mib/sec"], "this is from IOR, without its table of results", WHOLE),
-    (&["starting rd="], "this is from `vdbench`, without the line `avg_` of a run", WHOLE),
-    (&["iozone"], "this is from `iozone`", MEASURE),
+    (&["maintaining", "concurrent", "objects"], "this is `rados bench` output without its summary", WHOLE),
+    (&["cur ops", "last lat(s)"], "this is `rados bench` output without its summary", WHOLE),
+    (&["bench", "io_size", "io_threads"], "this is `rbd bench` output without its `elapsed:` line", WHOLE),
+    (&["ops/sec:", "bytes/sec:"], "this is `rbd bench` output without its `elapsed:` line", WHOLE),
+    (&["timing buffered disk reads"], "this is `hdparm` output, which has no latencies", MEASURE),
+    (&["bonnie++"], "this is `bonnie++` output", MEASURE),
+    (&["sequential output", "sequential input"], "this is `bonnie++` output", MEASURE),
+    (&["access", "bw(mib/s)", "xfer(kib)"], "this is IOR output from before version 3.3", CLAIM),
+    (&["max write:", "mib/sec"], "this is IOR output without its result table", WHOLE),
+    (&["starting rd="], "this is `vdbench` output without the `avg_` line of a run", WHOLE),
+    (&["iozone"], "this is `iozone` output", MEASURE),
     (
         &["total disk read", "total disk write"],
-        "this is from `iotop`, which counts what processes do, not devices",
+        "this is `iotop` output, which counts I/O of processes, not of devices",
         IOSTAT_REMEDY,
     ),
-    (&["kb_rd/s", "kb_wr/s"], "this is from `pidstat`, which counts what processes do, not devices", IOSTAT_REMEDY),
-    (&["i/o per s", "avglat"], "this is from DiskSpd, without the line `total:` of a table", WHOLE),
-    (&["thread", "bytes", "i/os", "i/o per s"], "this is from DiskSpd, without the line `total:` of a table", WHOLE),
+    (&["kb_rd/s", "kb_wr/s"], "this is `pidstat` output, which counts I/O of processes, not of devices", IOSTAT_REMEDY),
+    (&["i/o per s", "avglat"], "this is DiskSpd output without a `total:` line", WHOLE),
+    (&["thread", "bytes", "i/os", "i/o per s"], "this is DiskSpd output without a `total:` line", WHOLE),
     (&["run status group"], GROUPS, GROUPS_REMEDY),
     (&["aggrb=", "mint="], GROUPS, GROUPS_REMEDY),
     (&[": bw=", " run=", "msec"], GROUPS, GROUPS_REMEDY),
-    (&["compare file sync methods"], "this is from `pg_test_fsync`, with lines that were changed", WHOLE),
-    (&["(q=", "t=", "mb/s"], "this is from CrystalDiskMark, with rows that were changed", CLAIM),
-    (&["i/o speed("], "this is from bench.sh, which has no rates of requests", MEASURE),
-    (&["slowest request took"], "this is from `etcdctl check perf`, which times requests to etcd", ETCD),
-    (&["slow fdatasync", "took"], "this is a log of etcd, which names slow syncs only", ETCD),
-    (&["micros/op"], "this is from `db_bench` of RocksDB or LevelDB", DATABASE),
-    (&["number of transactions actually processed"], "this is from `pgbench`", DATABASE),
-    (&["hammerdb"], "this is from HammerDB", DATABASE),
-    (&["[overall],", "throughput(ops/sec)"], "this is from YCSB", DATABASE),
-    (&["ycsb client"], "this is from YCSB", DATABASE),
-    (&["partition rate", ":"], "this is from `cassandra-stress`", DATABASE),
-    (&["queries performed:"], "this is from a database test of `sysbench`", DATABASE),
-    (&["ios/call="], "this is from `t/io_uring`, which has no latencies", CLAIM),
-    (&["mib/sec and", "ops/sec)"], "this is from `xfs_io`, which may be of the page cache", MEASURE),
-    (&["fsuse%", "files/sec"], "this is from `fs_mark`, which counts files", IOSTAT_REMEDY),
-    (&["file creation", "."], "this is from `mdtest`, which counts operations on names", IOSTAT_REMEDY),
-    (&["io summary:", "ops/s"], "this is from `filebench`, which counts opens and closes too", IOSTAT_REMEDY),
-    (&["stress-ng:"], "this is from `stress-ng`", IOSTAT_REMEDY),
-    (&["obj/s"], "this is from a benchmark of object stores", CLAIM),
+    (&["compare file sync methods"], "this is modified `pg_test_fsync` output", WHOLE),
+    (&["(q=", "t=", "mb/s"], "this is modified CrystalDiskMark output", CLAIM),
+    (&["i/o speed("], "this is bench.sh output, which has no request rates", MEASURE),
+    (&["slowest request took"], "this is `etcdctl check perf` output, which times requests to etcd", ETCD),
+    (&["slow fdatasync", "took"], "this is an etcd log, which lists only slow syncs", ETCD),
+    (&["micros/op"], "this is `db_bench` output from RocksDB or LevelDB", DATABASE),
+    (&["number of transactions actually processed"], "this is `pgbench` output", DATABASE),
+    (&["hammerdb"], "this is HammerDB output", DATABASE),
+    (&["[overall],", "throughput(ops/sec)"], "this is YCSB output", DATABASE),
+    (&["ycsb client"], "this is YCSB output", DATABASE),
+    (&["partition rate", ":"], "this is `cassandra-stress` output", DATABASE),
+    (&["queries performed:"], "this is from a `sysbench` database test", DATABASE),
+    (&["ios/call="], "this is `t/io_uring` output, which has no latencies", CLAIM),
+    (&["mib/sec and", "ops/sec)"], "this is `xfs_io` output, which may show the page cache", MEASURE),
+    (&["fsuse%", "files/sec"], "this is `fs_mark` output, which counts files", IOSTAT_REMEDY),
+    (&["file creation", "."], "this is `mdtest` output, which counts metadata operations", IOSTAT_REMEDY),
+    (&["io summary:", "ops/s"], "this is `filebench` output, which counts opens and closes too", IOSTAT_REMEDY),
+    (&["stress-ng:"], "this is `stress-ng` output", IOSTAT_REMEDY),
+    (&["obj/s"], "this is from an object store benchmark", CLAIM),
     (&["phoronix test suite"], "this is from the Phoronix Test Suite", CLAIM),
-    (&["> disk", "mb/s"], "this is from `winsat`", CLAIM),
-    (&["as ssd benchmark"], "this is from AS SSD", CLAIM),
-    (&["reclen", "rewrite", "reread"], "this is from `iozone`", MEASURE),
-    (&["<results>"], "this is XML, as DiskSpd prints with `-Rxml`", "give its text: `diskspd -Rtext -L …`"),
-    (&["timing cached reads"], "this is from `hdparm`, which says nothing of latency", MEASURE),
+    (&["> disk", "mb/s"], "this is `winsat` output", CLAIM),
+    (&["as ssd benchmark"], "this is AS SSD output", CLAIM),
+    (&["reclen", "rewrite", "reread"], "this is `iozone` output", MEASURE),
+    (&["<results>"], "this is XML, as printed by DiskSpd with `-Rxml`", "pass its text output: `diskspd -Rtext -L …`"),
+    (&["timing cached reads"], "this is `hdparm` output, which has no latencies", MEASURE),
 ];
 
 /// Recognizes a line that identifies its program.
@@ -147,35 +147,35 @@ fn known(line: &str) -> Option<(&'static str, &'static str)> {
         return Some((what, remedy));
     }
     Some(if starts(&["<!doctype", "<html", "<?xml", "<head", "<body"]) {
-        ("this is a web page or XML", "save the output itself as text, not the page around it")
+        ("this is a web page or XML", "save only the output, as text")
     } else if starts(&["procs ---", "procs  ---", "--procs--"]) || has(&["r", "b", "swpd", "free", "buff", "cache"]) {
-        ("this is from `vmstat`, which does not distinguish devices", IOSTAT_REMEDY)
+        ("this is `vmstat` output, which does not distinguish devices", IOSTAT_REMEDY)
     } else if has(&["total reads"]) || has(&["merged reads"]) {
-        ("this is from `vmstat -D`, which adds up all devices", "give `vmstat -d -t 1 30`, with a table of each")
+        ("this is `vmstat -D` output, which adds up all devices", "use `vmstat -d -t 1 30`, which prints each device")
     } else if has(&["capacity", "operations", "bandwidth"]) {
-        ("this is from `zpool iostat`, which counts what a pool does, not its devices", IOSTAT_REMEDY)
+        ("this is `zpool iostat` output, which counts I/O of a pool, not of its devices", IOSTAT_REMEDY)
     } else if starts(&["3;fio-", "4;fio-", "5;fio-", "2;"]) || has(&[";fio-"]) {
-        ("this is fio's terse output of version 2, which has no IOPS, or its fields were changed", JSON_REMEDY)
+        ("this is fio terse output of version 2, which has no IOPS, or its fields were modified", JSON_REMEDY)
     } else if has(&["iops=", "bw="]) || starts(&["lat (usec)", "lat (msec)", "clat (", "read: iops", "write: iops"]) {
         (
-            "this is a part of fio's normal output, without the jobs it belongs to",
-            "give the whole output, or its figures: `--claim 'iops=10k,lat=3ms,qd=32'`",
+            "this is a part of fio's normal output without its jobs",
+            "pass the whole output, or its figures: `--claim 'iops=10k,lat=3ms,qd=32'`",
         )
     } else if starts(&["# hostname;interval;timestamp;", "# uptime_cs; "]) {
-        ("this is from `sadf`", "give `sar -d -p -f FILE`, which prints the same as a table")
+        ("this is `sadf` output", "use `sar -d -p -f FILE`, which prints the same data as a table")
     } else if starts(&["# help ", "# type "]) {
         (
-            "these are metrics of Prometheus, but neither counters of disks nor histograms of times",
-            "give the lines of `node_disk_*`, or of a histogram such as `etcd_disk_wal_fsync_duration_seconds`",
+            "these are Prometheus metrics, but neither disk counters nor latency histograms",
+            "pass the lines of `node_disk_*`, or of a histogram such as `etcd_disk_wal_fsync_duration_seconds`",
         )
     } else if has(&["blks_read"]) || has(&["blk_read_time"]) || has(&["buffers_checkpoint"]) || has(&["wal_sync_time"])
     {
         (
-            "this is a view of PostgreSQL that does not tell how long requests of each kind took",
-            "give `psql --csv -c 'SELECT * FROM pg_stat_io'`, of version 16 or later",
+            "this PostgreSQL view has no times for each kind of request",
+            "use `psql --csv -c 'SELECT * FROM pg_stat_io'` on version 16 or later",
         )
     } else if has(&["%usr", "%idle"]) || has(&["%user", "%idle"]) {
-        ("this is from `mpstat` or `sar`, which do not distinguish devices", IOSTAT_REMEDY)
+        ("this is `mpstat` or `sar` output, which does not distinguish devices", IOSTAT_REMEDY)
     } else if has(&["avg-cpu:"]) {
         ("`iostat` printed CPU figures only", IOSTAT_REMEDY)
     } else if starts(&["[global]"]) || (starts(&["rw=", "ioengine=", "iodepth=", "filename="])) {

@@ -88,7 +88,7 @@ impl Iostat {
             let words = |bytes: f64| units::Bytes::new(bytes as u64);
             (are_exact && !APART.contains(&(rate * size / bytes))).then(|| {
                 format!(
-                    "figures disagree: {} {name} of {} on {} make {}/s, but {}/s are printed",
+                    "figures disagree: {} {name} of {} on {} amount to {}/s, but {}/s is printed",
                     significant(rate, 3),
                     words(size),
                     device.name,
@@ -104,7 +104,7 @@ impl Iostat {
 pub struct IostatReport {
     /// Time of the report, as printed; `None` without `-t`.
     pub when: Option<String>,
-    /// Length of the interval in seconds, from the printed times, or totals and rates; `None` if neither tells it.
+    /// Length of the interval in seconds, from the printed times, or totals and rates; `None` if neither shows it.
     pub seconds: Option<f64>,
     /// Whether it is the average since boot, as the first report is without `-y`. If the text before the reports is
     /// missing, it is assumed to be an interval, unless it differs from all others and has no rates of an interval.
@@ -190,13 +190,13 @@ pub struct IostatDevice {
 }
 
 impl IostatDevice {
-    /// Returns the reads and writes per second; of all kinds if they are not told apart.
+    /// Returns the reads and writes per second; of all kinds if they are not separated.
     #[must_use]
     pub fn iops(&self) -> f64 {
         self.data(|kind| kind.per_second)
     }
 
-    /// Returns the bytes read and written per second; of all kinds if they are not told apart.
+    /// Returns the bytes read and written per second; of all kinds if they are not separated.
     #[must_use]
     pub fn bytes_per_second(&self) -> f64 {
         self.data(|kind| kind.bytes_per_second)
@@ -207,7 +207,7 @@ impl IostatDevice {
         if read.or(write).is_none() { of(&self.all).unwrap_or(0.0) } else { read.unwrap_or(0.0) + write.unwrap_or(0.0) }
     }
 
-    /// Reports whether reads and writes have a rate of their own.
+    /// Reports whether reads and writes have separate rates.
     #[must_use]
     pub fn tells_kinds_apart(&self) -> bool {
         self.read.per_second.or(self.write.per_second).is_some()
@@ -252,7 +252,7 @@ fn set_seconds(reports: &mut [IostatReport]) {
 }
 
 /// Remedy for unreadable output.
-const REMEDY: &str = "make it with `LC_ALL=C iostat -x -o JSON 1 30`, or `LC_ALL=C iostat -x -t 1 30`";
+const REMEDY: &str = "create it with `LC_ALL=C iostat -x -o JSON 1 30`, or `LC_ALL=C iostat -x -t 1 30`";
 
 /// Lines of text between tables.
 pub(in crate::input) struct BlockTitles<'a>(BTreeMap<&'a str, usize>);

@@ -117,7 +117,7 @@ fn one(text: &InputText, document: JsonInput, body: &str) -> Result<Input, Probl
         JsonKind::Fio => {
             let run = fio::from_document(body).map_err(|error| json_error(text, document.lines(), &error, FIO))?;
             if run.jobs.is_empty() {
-                let what = "there is no result in it: fio ended before a job did";
+                let what = "it contains no result: fio exited before a job finished";
                 return Err(text.error(document.line, "", what, FIO));
             }
             measurable(text, document.line, of_run(run), FIO)
@@ -151,24 +151,24 @@ fn repeats(text: &InputText, document: JsonInput, body: &str) -> Result<Vec<Inpu
     let read: JsonRepeats =
         serde_json::from_str(body.trim_end()).map_err(|error| json_error(text, document.lines(), &error, REPEATED))?;
     if read.fathom_repeats > REPEATS {
-        let what = format!("repeats of version {}, and this program reads version {REPEATS}", read.fathom_repeats);
-        return Err(text.error(document.line, "", what, "read it with the program that wrote it"));
+        let what = format!("repeats of version {}, but this program reads version {REPEATS}", read.fathom_repeats);
+        return Err(text.error(document.line, "", what, "use the version of Fathom that wrote it"));
     }
     let runs: Vec<&Value> = read.series.iter().flat_map(|series| &series.runs).collect();
     if runs.is_empty() {
-        return Err(text.error(document.line, "", "there is no run in this series of repeats", REPEATED));
+        return Err(text.error(document.line, "", "this series of repeats contains no run", REPEATED));
     }
     runs.into_iter().map(|run| record(text, document, &run.to_string()).map(of_run)).collect()
 }
 
 /// Returns the note about earlier reports on the same run.
 pub(super) fn last_of(count: usize, line: usize) -> Note {
-    Note::of_run(format!("of {count} accounts of this run the last one was read, which begins on line {}", line + 1))
+    Note::of_run(format!("this run is reported {count} times; the last report was read, from line {} on", line + 1))
 }
 
 const FIO: &str = "run fio again with `--output-format=json --output=FILE`";
-const REPEATED: &str = "make a new one: `fathom run JOB --repeat 3 -o FILE.json`";
-const RECORD: &str = "make a new record: `fathom run JOB -o FILE.json`";
+const REPEATED: &str = "create a new one: `fathom run JOB --repeat 3 -o FILE.json`";
+const RECORD: &str = "create a new record: `fathom run JOB -o FILE.json`";
 
 fn record(text: &InputText, document: JsonInput, body: &str) -> Result<Run, Problem> {
     store::from_json(body.trim_end()).map_err(|error| match error {
@@ -185,21 +185,21 @@ fn unknown(text: &InputText, document: JsonInput, body: &str) -> Problem {
     let value = match serde_json::from_str::<Value>(body.trim_end()) {
         Ok(value) => value,
         Err(error) if error.to_string().starts_with("trailing characters") => {
-            let what = "several documents or other text follow one another, and none is fio's, a record or iostat's";
+            let what = "several documents or other text, none of them fio output, a record or iostat output";
             return text.error(document.line, "", what, MAKE);
         }
         Err(error) => return json_error(text, document.lines(), &error, MAKE),
     };
     let keys: Vec<&str> = value.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
     if keys.contains(&"sweep") {
-        let remedy = "give the record of one run: `fathom run JOB -o FILE.json`";
-        return text.error(document.line, "", "this is a sweep, many runs in one document", remedy);
+        let remedy = "pass the record of one run: `fathom run JOB -o FILE.json`";
+        return text.error(document.line, "", "this is a sweep, which contains many runs", remedy);
     }
     let named: Vec<String> = keys.iter().take(3).map(|key| format!("`{key}`")).collect();
     let what = if named.is_empty() {
-        "this JSON is neither fio's nor a record nor iostat's".to_owned()
+        "this JSON is neither fio output, nor a record, nor iostat output".to_owned()
     } else {
-        format!("this JSON with {} is neither fio's nor a record nor iostat's", named.join(", "))
+        format!("this JSON with {} is neither fio output, nor a record, nor iostat output", named.join(", "))
     };
     text.error(document.line, "", what, MAKE)
 }

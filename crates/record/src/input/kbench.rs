@@ -69,8 +69,8 @@ pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     }
     summaries.retain(|summary| !summary.jobs.is_empty());
     if summaries.is_empty() {
-        let what = "the summary is cut off before its first figure";
-        return Err(text.cut_off(text.len(), what, "give the whole summary of kbench"));
+        let what = "the summary is truncated before its first figure";
+        return Err(text.cut_off(text.len(), what, "pass the whole kbench summary"));
     }
     let last = summaries.len() - 1;
     let part = |(number, summary): (usize, KbenchSummary)| {
@@ -107,8 +107,8 @@ impl KbenchSummary {
             let volume = if is_comparison { self.volumes.get(of).map(String::as_str) } else { None };
             for (kind, value) in [DataKind::Read, DataKind::Write].into_iter().zip(pair.split('/')) {
                 let Some(value) = number(value) else {
-                    let what = format!("`{}` is not a number of kbench", value.trim());
-                    return Err(text.error(index, line, what, "give the whole summary of kbench"));
+                    let what = format!("`{}` is not a number as printed by kbench", value.trim());
+                    return Err(text.error(index, line, what, "pass the whole kbench summary"));
                 };
                 let job = self.of_figure(test, &order, kind, value, volume);
                 self.jobs.extend(job);
@@ -153,15 +153,15 @@ impl KbenchSummary {
 
     fn input(self, cut: Option<String>) -> Input {
         let mut notes =
-            vec!["kbench ran one test after the other, and does not print block sizes, depths and times".to_owned()];
+            vec!["kbench runs one test after another, and prints no block sizes, depths or times".to_owned()];
         let has = |test: &KbenchTest| self.jobs.iter().any(|job| job.name.ends_with(test.name()));
         let all = [KbenchTest::Iops, KbenchTest::Bandwidth, KbenchTest::Latency];
         let missing: Vec<&str> = all.into_iter().filter(|test| !has(test)).map(KbenchTest::name).collect();
         if !missing.is_empty() {
-            notes.push(format!("the summary has no figures of: {}", missing.join(", ")));
+            notes.push(format!("the summary lacks figures of: {}", missing.join(", ")));
         }
         if self.is_cut {
-            notes.push("a line of the comparison is cut off, and its last figures are left out".to_owned());
+            notes.push("a line of the comparison is truncated, and its last figures are ignored".to_owned());
         }
         notes.extend(cut);
         input("kbench", self.jobs, &notes)

@@ -8,7 +8,7 @@ use units::Problem;
 use crate::{DataKind, JobResult, LatencyStats, fio};
 
 const JOB: &str = "JobName:";
-const REMEDY: &str = "give the whole output of `kubestr fio`";
+const REMEDY: &str = "pass the whole output of `kubestr fio`";
 
 /// Reports whether a text contains results.
 pub(super) fn is_in(text: &InputText) -> bool {
@@ -33,7 +33,7 @@ fn load(line: &str) -> Option<StatedLoad> {
     })
 }
 
-/// Reads all jobs, which ran one after the other.
+/// Reads all jobs, which ran one after another.
 pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     let mut jobs: Vec<JobResult> = Vec::new();
     let (mut name, mut of_job, mut kind, mut is_new) = ("", StatedLoad::default(), None, false);
@@ -61,9 +61,9 @@ pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
         }
     }
     if jobs.is_empty() {
-        return Err(text.cut_off(text.len(), "there is no rate below the name of a job", REMEDY));
+        return Err(text.cut_off(text.len(), "no rate follows the name of a job", REMEDY));
     }
-    let note = "kubestr ran one job after the other, and prints neither latencies nor times";
+    let note = "kubestr runs one job after another, and prints neither latencies nor times";
     let notes: Vec<String> = std::iter::once(note.to_owned()).chain(text.cut_note()).collect();
     Ok(vec![InputResult { line: first.unwrap_or(0) + 1, input: input("kubestr", jobs, &notes) }])
 }

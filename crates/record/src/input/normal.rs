@@ -194,7 +194,7 @@ impl NormalReader {
         let job = self.blocks.last().filter(|_| self.section == NormalSection::Result);
         self.notes.push(Note {
             job: job.map(|block| block.result.name.clone()),
-            text: format!("line {} is damaged, and left out: {}", line_number(line.index), error.what),
+            text: format!("line {} is damaged and ignored: {}", line_number(line.index), error.what),
             result: job.map(|_| self.blocks.len() as u32 - 1),
         });
     }
@@ -306,18 +306,19 @@ impl NormalReader {
                 |line: &str| line.starts_with("fio: ") && ["err=", "error"].iter().any(|word| line.contains(word));
             let failed = (0..end).rev().take(LAST_LINES).find(|&index| is_failure(text.line(index).trim()));
             if let Some(index) = failed {
-                let what = "fio ended with this error, without a result";
-                let error = text.error(index, text.line(index).trim(), what, "mend it, and run fio again");
+                let what = "fio exited with this error and without a result";
+                let error = text.error(index, text.line(index).trim(), what, "fix the error, and run fio again");
                 return Err(Problem { code: ProblemCode::CutOff, ..error });
             }
             // fio prints no result of a job without operations.
             let mut own = (0..end).rev().take_while(|&index| !is_header(text.line(index).trim()));
             if let Some(index) = own.find(|&index| text.line(index).trim().starts_with(GROUP)) {
-                let remedy = "see what fio printed above: zones without data, and files that are missing, give none";
-                let error = text.error(index, text.line(index).trim(), "no job of this run did any operation", remedy);
+                let remedy = "see fio's messages above: empty zones and missing files yield no operations";
+                let error =
+                    text.error(index, text.line(index).trim(), "no job of this run completed an operation", remedy);
                 return Err(Problem { code: ProblemCode::CutOff, ..error });
             }
-            return cut_off("the output is cut off before the first result", REMEDY);
+            return cut_off("the output is truncated before the first result", REMEDY);
         }
         if self.groups.is_empty() && self.is_excerpt(text, end) {
             let cut_line = self.is_cut.then_some(CUT_LINE);
@@ -335,21 +336,21 @@ impl NormalReader {
         {
             if let Some(before) = self.before.take() {
                 *self = *before;
-                self.notes.push(Note::of_run("the last report is cut off: the one before it was read"));
+                self.notes.push(Note::of_run("the last report is truncated: the previous one was read"));
             } else if is_whole {
                 let text = match self.headers.is_empty() {
-                    true => format!("the result of `{cut}` is cut off: other kinds of operations may be missing"),
+                    true => format!("the result of `{cut}` is truncated: other kinds of operations may be missing"),
                     false => {
                         let last = if is_timed { "latencies" } else { "rates" };
-                        format!("the result of `{cut}` is cut off behind its {last}")
+                        format!("the result of `{cut}` is truncated after its {last}")
                     }
                 };
                 self.notes.push(Note::of_run(text));
             } else if self.blocks.len() == 1 {
-                return cut_off(&format!("the output is cut off within the result of `{cut}`"), REMEDY);
+                return cut_off(&format!("the output is truncated within the result of `{cut}`"), REMEDY);
             } else {
                 self.blocks.pop();
-                let text = format!("the result of `{cut}` is cut off, and left out");
+                let text = format!("the result of `{cut}` is truncated and ignored");
                 self.notes.push(Note::of_run(text));
             }
         }
@@ -437,7 +438,8 @@ impl NormalReader {
             let cloned = headers.iter().filter(|header| header.clones).count() as u32;
             let rest = workers.saturating_sub(headers.len() as u32 - cloned);
             if cloned > 1 {
-                let text = format!("fio does not say how {workers} workers divide over the jobs of group {group}");
+                let text =
+                    format!("fio does not print how the {workers} workers of group {group} divide among its jobs");
                 self.notes.push(Note::of_run(text));
             }
             for header in headers.iter_mut().filter(|header| header.clones) {
@@ -508,8 +510,8 @@ impl NormalReader {
         for &(kind, ios) in &block.without_lines {
             let kind_name = kind.name();
             notes.push(match block.measured().kind(kind).runtime_ns {
-                0 => format!("left out: {ios} {kind_name}s, which are counted but have no lines of their own"),
-                _ => format!("the lines of the {kind_name}s are missing: only their rate is known, by their count"),
+                0 => format!("ignored: {ios} {kind_name}s, which fio counts but does not report separately"),
+                _ => format!("the {kind_name} lines are missing: only their rate is known, from their count"),
             });
         }
         let note_of = |text: String| Note::of_result(&name, number as u32, text);
@@ -537,7 +539,7 @@ fn shared<T: PartialEq>(announced: &[&NormalHeader], pick: impl Fn(&NormalHeader
 }
 
 const EXCERPT: &str =
-    "the output ends before the status of its groups (`Run status group`): other jobs of the run may be missing";
+    "the output ends before the group status (`Run status group`): other jobs of the run may be missing";
 
 /// Returns the settings of a job from its header and its printed lines.
 fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeader]) -> Declared {

@@ -68,16 +68,16 @@ pub(super) fn read(text: &InputText) -> Result<Input, Problem> {
     if job.result.ios() == 0 && job.result.sync.count == 0 {
         let remedy = "run it while the load runs: `pgstat -t -s io 1 30`";
         let what = match rows.is_empty() {
-            true => "no whole row stands below the names of the columns of `pgstat`",
-            false => "no row of `pgstat` has a read, write or sync",
+            true => "no complete row follows the column header of `pgstat`",
+            false => "no row of `pgstat` contains a read, write or sync",
         };
         return Err(text.cut_off(text.len(), what, remedy));
     }
     let mut notes = vec!["pgstat adds up all backends".to_owned()];
     if is_since_reset {
-        notes.push("the only row is what was counted since the last reset: rates are not known".to_owned());
+        notes.push("the only row was counted since the last reset: rates are unknown".to_owned());
     } else if seconds.is_none() {
-        notes.push("times of the rows are not printed, and rates are not known: `-t` has them".to_owned());
+        notes.push("the rows have no timestamps, so rates are unknown: use `-t`".to_owned());
     }
     notes.extend(text.cut_note());
     Ok(input("postgresql", vec![job], &notes))

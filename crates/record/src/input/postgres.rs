@@ -9,7 +9,7 @@ use units::Problem;
 
 use crate::{DataKind, JobResult};
 
-const REMEDY: &str = "make it with `psql --csv -c 'SELECT * FROM pg_stat_io'`";
+const REMEDY: &str = "create it with `psql --csv -c 'SELECT * FROM pg_stat_io'`";
 
 /// Reports whether a text contains the view.
 pub(super) fn is_in(text: &InputText) -> bool {
@@ -116,7 +116,7 @@ fn tables(text: &InputText) -> Vec<PostgresTable> {
 pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     let tables: Vec<PostgresTable> = tables(text).into_iter().filter(PostgresTable::is_of_io).collect();
     if tables.is_empty() {
-        return Err(text.cut_off(text.len(), "there is no row of `pg_stat_io` in it", REMEDY));
+        return Err(text.cut_off(text.len(), "it contains no row of `pg_stat_io`", REMEDY));
     }
     let titles = BlockTitles::of(text);
     let is_title = |line: &str| !line.contains(['|', ',']) && !line.contains(" rows)") && titles.has(line);
@@ -135,7 +135,7 @@ pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     };
     let used: Vec<InputResult> = parts.into_iter().enumerate().filter_map(part).collect();
     if used.is_empty() {
-        return Err(text.cut_off(text.len(), "no row of `pg_stat_io` has a read, write or sync", REMEDY));
+        return Err(text.cut_off(text.len(), "no row of `pg_stat_io` contains a read, write or sync", REMEDY));
     }
     Ok(used)
 }
@@ -198,7 +198,7 @@ fn of_tables(tables: &[PostgresTable], cut_note: Option<String>) -> Option<Input
         let since = since.map_or_else(|| "the last reset".to_owned(), |since| format!("the reset at {since}"));
         let what = if first.is_some() { "between two views" } else { "since" };
         let since = if first.is_some() { String::new() } else { format!(" {since}") };
-        notes.push(format!("counted {what}{since}: rates are not known. `\\watch 10` has them"));
+        notes.push(format!("counted {what}{since}: rates are unknown. Use `\\watch 10`"));
     }
     if untracked {
         notes.push("times are missing: `track_io_timing` (and `track_wal_io_timing`) was off".to_owned());
@@ -210,7 +210,7 @@ fn of_tables(tables: &[PostgresTable], cut_note: Option<String>) -> Option<Input
     if extends > 0.0 {
         let mean = extend_ms / extends;
         let each = if mean > 0.0 { format!(", {mean:.3} ms each,") } else { String::new() };
-        notes.push(format!("{extends:.0} extends of files{each} do not count as writes"));
+        notes.push(format!("{extends:.0} file extensions{each} do not count as writes"));
     }
     notes.extend(cut_note);
     Some(input("postgresql", jobs, &notes))

@@ -157,7 +157,7 @@ fn disks(text: &InputText) -> Result<Input, Problem> {
             series.begin(scrape.now_ns.unwrap_or(0), "", scrape.line);
             for (name, counters) in &scrape.disks {
                 if !series.add(name, counters, scrape.line) {
-                    return Err(text.error(scrape.line, "", "there are too many devices in it", "keep fewer: grep"));
+                    return Err(text.error(scrape.line, "", "too many devices", "select fewer with grep"));
                 }
             }
         }
@@ -165,7 +165,7 @@ fn disks(text: &InputText) -> Result<Input, Problem> {
         return Ok(Input::Iostat(Iostat { notes: text.cut_note().into_iter().collect(), ..iostat }));
     }
     let Some(last) = scrapes.pop() else {
-        return Err(text.cut_off(text.len(), "there is no counter of a disk in it", "give all of `node_disk_*`"));
+        return Err(text.cut_off(text.len(), "it contains no disk counter", "pass all `node_disk_*` metrics"));
     };
     let since_boot_s = last.now_ns.zip(last.boot_s).map(|(now_ns, boot_s)| now_ns as f64 / 1e9 - boot_s);
     if let Some(seconds) = since_boot_s.filter(|seconds| *seconds > 0.0) {
@@ -181,14 +181,14 @@ fn disks(text: &InputText) -> Result<Input, Problem> {
         return Ok(Input::Iostat(Iostat { format, reports: vec![report], notes, ..Iostat::default() }));
     }
     if last.disks.values().all(|counters| counters.requests() == 0) {
-        let what = "no disk in it has a count of requests";
-        let remedy =
-            "give all of `node_disk_*`, with `node_disk_reads_completed_total` and `node_disk_writes_completed_total`";
+        let what = "no disk has a request count";
+        let remedy = "pass all `node_disk_*` metrics, including `node_disk_reads_completed_total` and \
+             `node_disk_writes_completed_total`";
         return Err(text.cut_off(text.len(), what, remedy));
     }
     let disk = |(name, counters)| StatedDisk { name, counters };
-    let note = "counted since boot, in a time that is not printed: rates are not known. A scrape with `node_time_seconds` \
-                and `node_boot_time_seconds`, or two scrapes with their times, has them";
+    let note = "counted since boot, without the uptime: rates are unknown. Use a scrape with `node_time_seconds` and \
+                `node_boot_time_seconds`, or two scrapes with timestamps";
     let notes: Vec<String> = std::iter::once(note.to_owned()).chain(text.cut_note()).collect();
     Ok(of_run(of_disks("node_exporter", last.disks.into_iter().map(disk), &notes)))
 }
@@ -203,7 +203,7 @@ struct TimeHistogram {
 
 impl TimeHistogram {
     /// Returns the percentile, interpolated within its class as Prometheus does; `None` beyond the last bound, and in the
-    /// first class of an excerpt, whose lower bound is not known.
+    /// first class of an excerpt, whose lower bound is unknown.
     fn percentile_ns(&self, percent: f64) -> Option<u64> {
         let total = self.total()?;
         let rank = total * percent / 100.0;
@@ -299,7 +299,7 @@ fn histograms(text: &InputText) -> Result<Input, Problem> {
         let first_ns = histogram.first_class_ns(99.0).filter(|_| histogram.is_excerpt());
         if histogram.is_excerpt() {
             let most = first_ns.map_or_else(String::new, |ns| format!("; its p99 is at most {}", Nanos::new(ns)));
-            assumed.push(format!("{}: its last class counts as all{most}", excerpt(&name)));
+            assumed.push(format!("{}: its last bucket counts as the total{most}", excerpt(&name)));
         }
         if histogram.percentile_ns(99.0).is_none() && first_ns.is_none() {
             beyond.push(name.clone());
@@ -316,19 +316,19 @@ fn histograms(text: &InputText) -> Result<Input, Problem> {
         jobs.push(job);
     }
     if jobs.is_empty() {
-        let remedy = "give the lines of a histogram with its `_bucket`, `_sum` and `_count`";
-        let what = excerpts.first().map_or_else(|| "its histograms have no values".to_owned(), excerpt);
+        let remedy = "pass the `_bucket`, `_sum` and `_count` lines of a histogram";
+        let what = excerpts.first().map_or_else(|| "its histograms are empty".to_owned(), excerpt);
         return Err(text.cut_off(text.len(), what, remedy));
     }
     let mut notes = vec![
-        "counted since the program started: rates are not known. Percentiles are interpolated within the classes of the \
-         histogram, as histogram_quantile does"
+        "counted since the program started: rates are unknown. Percentiles are interpolated within histogram buckets, \
+         as by histogram_quantile"
             .to_owned(),
     ];
     notes.extend(jobs.iter().filter_map(etcd_note));
-    notes.extend(beyond.iter().map(|name| format!("the p99 of {name} lies beyond the last class of its histogram")));
+    notes.extend(beyond.iter().map(|name| format!("the p99 of {name} is beyond the last bucket of its histogram")));
     notes.extend(assumed);
-    notes.extend(excerpts.iter().map(|name| format!("{}, and is left out", excerpt(name))));
+    notes.extend(excerpts.iter().map(|name| format!("{} and is ignored", excerpt(name))));
     notes.extend(text.cut_note());
     Ok(input("prometheus", jobs, &notes))
 }
@@ -337,12 +337,12 @@ fn histograms(text: &InputText) -> Result<Input, Problem> {
 fn etcd_note(job: &JobResult) -> Option<String> {
     let syncs = EtcdSyncs::of_histogram(&job.name)?;
     let what = match syncs {
-        EtcdSyncs::Log => "syncs of its log",
-        EtcdSyncs::Backend => "commits of its backend",
+        EtcdSyncs::Log => "log syncs",
+        EtcdSyncs::Backend => "backend commits",
     };
     let p99 = job.result.sync.percentile_ns(99.0).map(Nanos::new);
     let judged = p99.filter(|p99| *p99 < syncs.p99_allowed());
-    let judged = judged.map_or_else(String::new, |p99| format!(": {p99} is below it"));
+    let judged = judged.map_or_else(String::new, |p99| format!(": it is {p99}"));
     let most_ms = syncs.p99_allowed().get() / 1_000_000;
-    Some(format!("etcd asks for a p99 below {most_ms} ms for {what}{judged}"))
+    Some(format!("etcd requires a p99 below {most_ms} ms for {what}{judged}"))
 }

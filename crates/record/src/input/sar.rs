@@ -9,7 +9,7 @@ use super::iostat::{
 };
 use super::text::{CUT_LINE, InputText, is_elision, line_number};
 
-const REMEDY: &str = "make it with `LC_ALL=C sar -d -p 1 30`, or `LC_ALL=C sar -d -p -f FILE`";
+const REMEDY: &str = "create it with `LC_ALL=C sar -d -p 1 30`, or `LC_ALL=C sar -d -p -f FILE`";
 
 /// Reports whether a text contains a table of devices of `sar`.
 pub(super) fn is_in(text: &InputText) -> bool {
@@ -172,7 +172,7 @@ pub(super) fn read(text: &InputText) -> Result<Vec<Iostat>, Problem> {
     }
     reader.end_block();
     if reader.blocks.is_empty() {
-        return Err(text.cut_off(text.len(), "no device stands below the names of the columns", REMEDY));
+        return Err(text.cut_off(text.len(), "no device follows the column header", REMEDY));
     }
     Ok(reader.blocks)
 }
@@ -190,7 +190,7 @@ impl SarReader {
         let has_idle = self.iostat.reports.iter().flat_map(|report| &report.devices).any(IostatDevice::is_idle);
         if is_of_last && !has_idle && self.iostat.reports.len() > 1 {
             self.iostat.reports.pop();
-            self.iostat.notes.push("the last interval is cut off within a row, and left out".to_owned());
+            self.iostat.notes.push("the last interval is truncated within a row and ignored".to_owned());
         } else {
             self.iostat.notes.push(CUT_LINE.to_owned());
         }
@@ -226,7 +226,7 @@ impl SarReader {
         let Some(head) = &mut self.head else { return Ok(false) };
         let Some(row) = head.row(line) else { return Ok(false) };
         if row.values.len() != head.names.len() {
-            let what = format!("{} values stand below {} columns", row.values.len(), head.names.len());
+            let what = format!("{} values for {} columns", row.values.len(), head.names.len());
             return Err(text.error(index, line.trim(), what, REMEDY));
         }
         // With units, the decimals of a row differ.
@@ -273,9 +273,10 @@ struct MissingRows {
 impl MissingRows {
     fn note(&self) -> String {
         let [of_rows, average] = self.iops.map(|iops| significant(iops, 3));
-        let used = if self.is_within { "its averages count" } else { "the rows count" };
+        let used = if self.is_within { "the averages are used" } else { "the rows are used" };
         format!(
-            "rows are missing: those of {} have {of_rows} operations per second, and sar's average is {average}; {used}",
+            "rows are missing: the rows of {} give {of_rows} operations per second, but sar's average is {average}; \
+             {used}",
             self.device
         )
     }

@@ -8,7 +8,7 @@ use units::Problem;
 
 use crate::{DataKind, LatencyStats};
 
-const REMEDY: &str = "give the whole table, from `Device Information` on";
+const REMEDY: &str = "pass the whole table, from `Device Information` on";
 
 /// Reports whether a text contains such a table.
 pub(super) fn is_in(text: &InputText) -> bool {
@@ -77,7 +77,7 @@ impl SpdkLoad {
         }
     }
 
-    /// Returns the fraction of reads; `None` if it is not known.
+    /// Returns the fraction of reads; `None` if it is unknown.
     fn reads(&self) -> Option<f64> {
         match self.load.rw.as_str() {
             "read" | "randread" => Some(1.0),
@@ -165,7 +165,7 @@ pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, Problem> {
     }
     tables.retain(|table| !table.rows.is_empty());
     if tables.is_empty() {
-        return Err(text.cut_off(text.len(), "no device stands below `Device Information`", REMEDY));
+        return Err(text.cut_off(text.len(), "no device follows `Device Information`", REMEDY));
     }
     let count = tables.len();
     let part = |(number, table): (usize, SpdkTable)| {
@@ -202,11 +202,11 @@ fn row(text: &InputText, index: usize, names: &[String], load: &SpdkLoad) -> Res
         return Ok(None);
     }
     if values.len() < names.len() {
-        let what = format!("{} values stand below {} columns: the row is cut off", values.len(), names.len());
+        let what = format!("{} values for {} columns: the row is truncated", values.len(), names.len());
         return Err(text.error(index, line.trim(), what, REMEDY));
     }
     if values[names.len() - 1].1 != values[0].1 {
-        let what = "the last value has fewer decimals than the others: the row is cut off";
+        let what = "the last value has fewer decimals than the others: the row is truncated";
         return Err(text.error(index, line.trim(), what, REMEDY));
     }
     let value = |wanted: &[&str]| {
@@ -251,10 +251,10 @@ fn of_rows(rows: Vec<SpdkRow>, mut notes: Vec<String>) -> Input {
         jobs.push(job);
     }
     if mixed {
-        notes.push("the table does not tell reads and writes apart, and all count as reads".to_owned());
+        notes.push("the table does not separate reads and writes, so all count as reads".to_owned());
     }
     if jobs.iter().any(|job| job.untimed) {
-        notes.push("how long it ran is not printed".to_owned());
+        notes.push("the duration is not printed".to_owned());
     }
     input("spdk", jobs, &notes)
 }

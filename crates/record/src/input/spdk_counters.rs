@@ -11,7 +11,7 @@ use super::stated::{StatedLoad, input, mean_of, result};
 use super::text::{InputText, json_error};
 use crate::{DataKind, JobResult};
 
-const REMEDY: &str = "give what `rpc.py bdev_get_iostat` prints, before and after the load";
+const REMEDY: &str = "pass the output of `rpc.py bdev_get_iostat` from before and after the load";
 
 #[derive(Deserialize)]
 struct SpdkCounters {
@@ -47,7 +47,7 @@ impl SpdkDevice {
         ]
     }
 
-    /// Returns the increase since an earlier copy; `None` if counters began anew.
+    /// Returns the increase since an earlier copy; `None` if counters were reset.
     fn since(&self, before: &Self) -> Option<[(DataKind, [u64; 3]); 3]> {
         let mut increase = self.kinds();
         for ((_, now), (_, before)) in increase.iter_mut().zip(before.kinds()) {
@@ -110,16 +110,16 @@ pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Input, Probl
         }
     }
     if jobs.is_empty() {
-        let what = "no device of `bdev_get_iostat` has an operation in it";
+        let what = "no device of `bdev_get_iostat` has an operation";
         return Err(text.error(lines.start, "", what, REMEDY));
     }
     let mut notes =
-        vec!["devices may lie on others here: the requests of those above are among those below".to_owned()];
+        vec!["devices may be stacked: the lower ones then count the requests of the upper ones too".to_owned()];
     if seconds.is_none() {
-        notes.push("counted since the start: rates are not known. A second copy, after the load, has them".to_owned());
+        notes.push("counted since the start: rates are unknown. Add a second copy from after the load".to_owned());
     }
     if is_reset {
-        notes.push("devices whose counters were reset between the copies are left out".to_owned());
+        notes.push("devices whose counters were reset between the copies are ignored".to_owned());
     }
     Ok(input("spdk", jobs, &notes))
 }

@@ -8,13 +8,13 @@ use crate::{
 };
 use units::PerKind;
 
-/// Time in nanoseconds for which rates are counted if it is not known how long they were measured.
+/// Time in nanoseconds for which rates are counted if it is unknown how long they were measured.
 const NOMINAL_NS: u64 = 1_000_000_000_000;
 
 /// What is known of a load.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StatedLoad {
-    /// `rw`, by fio's name; empty if it is not known.
+    /// `rw`, by fio's name; empty if it is unknown.
     pub(super) rw: String,
     pub(super) depth: Option<u32>,
     pub(super) block_bytes: Option<u32>,
@@ -89,7 +89,7 @@ impl JobResult {
         self.untimed = seconds.is_none();
     }
 
-    /// Sets the operations of a kind that were counted in a time that is not known, and their latency.
+    /// Sets the operations of a kind that were counted in a time that is unknown, and their latency.
     pub(super) fn set_count(&mut self, kind: DataKind, ios: u64, bytes: u64, latency: LatencyStats) {
         let service = latency.clone();
         *self.result.kind_mut(kind) = DirectionResult { ios, bytes, service, latency, ..DirectionResult::default() };
@@ -106,7 +106,7 @@ pub(super) fn mean_of(count: u64, sum_ns: f64) -> LatencyStats {
     }
 }
 
-/// Counters of a device over a time that is not known.
+/// Counters of a device over a time that is unknown.
 pub(super) struct StatedDisk {
     pub(super) name: String,
     pub(super) counters: DiskCounters,
@@ -123,10 +123,7 @@ pub(super) fn of_disks(tool: &str, disks: impl Iterator<Item = StatedDisk>, note
     used.retain(|disk| !above.contains(&disk.name));
     let mut notes = notes.to_vec();
     if !above.is_empty() {
-        notes.push(format!(
-            "left out, as they lie on other devices here and have the same requests: {}",
-            above.join(", ")
-        ));
+        notes.push(format!("ignored, because the devices below them count the same requests: {}", above.join(", ")));
     }
     for disk in &used {
         let (read, write) = (&disk.counters.read, &disk.counters.write);
@@ -134,10 +131,7 @@ pub(super) fn of_disks(tool: &str, disks: impl Iterator<Item = StatedDisk>, note
             if of.wait_ms == 0 && of.requests > other.requests / 10 && other.wait_ms > 0 {
                 let times = mean_of(other.requests, other.wait_ms as f64 * 1e6).mean_ns as u64;
                 let times = units::Nanos::new(times);
-                notes.push(format!(
-                    "{}: the times of its {kind} are not printed; the others took {times} each",
-                    disk.name
-                ));
+                notes.push(format!("{}: its {kind} have no times; the others took {times} each", disk.name));
             }
         }
     }

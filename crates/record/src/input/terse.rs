@@ -22,7 +22,7 @@ const PERCENTILES: usize = 20;
 /// Fields of a kind of operations before its percentiles.
 const BEFORE_PERCENTILES: usize = 12;
 
-/// Fields of the processor, depths and latencies, behind the kinds of operations.
+/// Fields of the CPU, depths and latencies, behind the kinds of operations.
 const BEHIND_KINDS: usize = 5 + 7 + 10 + 12;
 
 /// Fields of the shortest lines, with one kind of operations.
@@ -68,7 +68,7 @@ impl TerseLayout {
         self.head + number * (BEFORE_PERCENTILES + PERCENTILES + 4 + bandwidth)
     }
 
-    /// Returns the index of the first field of the processor.
+    /// Returns the index of the first field of the CPU.
     const fn processor(self) -> usize {
         self.kind(self.printed)
     }
@@ -133,15 +133,15 @@ pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, Problem
 }
 
 const NOTE: &str =
-    "terse output names no depth, block size or number of jobs: they are estimated from its other figures";
+    "terse output contains no depth, block size or number of jobs: they are estimated from other figures";
 
 const READS_BACK: &str =
-    "as many bytes were read as written, but in another time: taken for reading back (`verify`) after writing";
+    "as many bytes were read as written, but in a different time: interpreted as verification after writing";
 
 /// Note on a line of a version that prints reads and writes only, which has neither.
-const NO_DISCARDS: &str = "version 3 of terse output leaves out discards (`--terse-version=4` prints them)";
+const NO_DISCARDS: &str = "terse version 3 omits discards (`--terse-version=4` prints them)";
 
-const REMEDY: &str = "give the integer line, or make it anew with `--output-format=json`";
+const REMEDY: &str = "pass the whole line, or run fio again with `--output-format=json`";
 
 /// The unread fields of one line.
 struct TerseFields<'a> {
@@ -161,7 +161,7 @@ impl<'a> TerseFields<'a> {
                 true => {
                     "the fields of this terse line are not where fio prints them: a name may contain `;`".to_owned()
                 }
-                false => format!("the terse line is cut off: it has {count} fields"),
+                false => format!("the terse line is truncated: it has {count} fields"),
             };
             return Err(text.error_at(index, text.line(index).chars().count() + 1, 0, what, REMEDY));
         };
@@ -171,7 +171,7 @@ impl<'a> TerseFields<'a> {
     fn next<T>(&mut self, read: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
         let field = self.fields.next().unwrap_or_default();
         read(field).ok_or_else(|| {
-            let what = format!("`{field}` is not a figure that fio prints here");
+            let what = format!("`{field}` is not a figure as printed by fio");
             self.text.error(self.index, field, what, REMEDY)
         })
     }

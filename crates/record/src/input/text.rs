@@ -11,7 +11,7 @@ use units::{Place, Problem, ProblemCode};
 use super::{MAKE, enclosed, is_header, is_of_result, is_result, prefix};
 
 /// Note on a truncated last line.
-pub(super) const CUT_LINE: &str = "the last line is cut off, and left out";
+pub(super) const CUT_LINE: &str = "the last line is truncated and ignored";
 
 /// A text without terminal effects: colours and overwritten lines.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl InputText {
 
     /// Says that the last line is not among the whole ones, if it has content.
     pub(super) fn cut_note(&self) -> Option<String> {
-        self.is_cut().then(|| "the last line has no end, may be cut off, and is left out".to_owned())
+        self.is_cut().then(|| "the last line has no newline, may be truncated, and is ignored".to_owned())
     }
 
     fn is_cut(&self) -> bool {
@@ -266,7 +266,7 @@ fn without_bold(line: &str) -> Option<String> {
     (is_bold && line.contains('=') && !line.contains('"')).then(|| parts.concat())
 }
 
-/// Characters that web pages and word processors put in place of others.
+/// Characters that web pages and word CPUs put in place of others.
 const PASTED: [(char, Option<char>); 9] = [
     ('\u{a0}', Some(' ')),
     ('\u{2007}', Some(' ')),
@@ -385,7 +385,7 @@ pub(super) fn json_error(text: &InputText, lines: Range<usize>, error: &serde_js
     let message = error.to_string();
     let what = message.split(" at line ").next().unwrap_or(&message);
     match error.classify() {
-        Category::Eof => text.cut_off(lines.end, "the document is cut off before its end", remedy),
+        Category::Eof => text.cut_off(lines.end, "the document is truncated", remedy),
         _ => {
             let at = lines.start + error.line().saturating_sub(1);
             // An error at the end of a line is reported at column 0 of the next one.
@@ -393,7 +393,7 @@ pub(super) fn json_error(text: &InputText, lines: Range<usize>, error: &serde_js
                 0 if at > lines.start => (at - 1, text.line(at - 1).chars().count() + 1),
                 column => (at, column.max(1)),
             };
-            text.error_at(at, column, 0, format!("this cannot be read: {what}"), remedy)
+            text.error_at(at, column, 0, format!("invalid input: {what}"), remedy)
         }
     }
 }

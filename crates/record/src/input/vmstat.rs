@@ -93,8 +93,8 @@ fn one_series(text: &InputText, lines: Range<usize>, mut copies: Vec<VmstatCopy<
         copies.pop();
     }
     let Some(last) = copies.last() else {
-        let remedy = "give the whole output: `vmstat -d -t 1 30`";
-        return Err(text.cut_off(lines.end, "no device stands below the names of the columns", remedy));
+        let remedy = "pass the whole output: `vmstat -d -t 1 30`";
+        return Err(text.cut_off(lines.end, "no device follows the column header", remedy));
     };
     let cut_note = text.cut_note().filter(|_| lines.end == text.len());
     let given_s = text.lines().skip(lines.start).take(lines.len()).find_map(interval_s);
@@ -113,14 +113,14 @@ fn one_series(text: &InputText, lines: Range<usize>, mut copies: Vec<VmstatCopy<
                 counters: before(row.name).and_then(|before| row.counters.since(&before)).unwrap_or(row.counters),
             };
             let since = match copies.len() {
-                1 => "since boot, in a time that is not printed: rates are not known. `vmstat -d -t 1 30` has them",
-                _ => "without the length of the intervals: rates are not known. `vmstat -d -t 1 30` has them",
+                1 => "since boot, without the uptime: rates are unknown. Use `vmstat -d -t 1 30`",
+                _ => "over intervals of unknown length: rates are unknown. Use `vmstat -d -t 1 30`",
             };
             let notes: Vec<String> = std::iter::once(format!("counted {since}")).chain(cut_note).collect();
             let run = of_disks("vmstat", last.iter().map(disk), &notes);
             if run.jobs.is_empty() {
                 let remedy = "run it while the load runs: `vmstat -d -t 1 30`";
-                return Err(text.cut_off(lines.end, "no device in it had a request", remedy));
+                return Err(text.cut_off(lines.end, "no device had a request", remedy));
             }
             Ok(of_run(run))
         }

@@ -38,7 +38,7 @@ pub struct RankRecord {
     /// reached over the network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_bytes_per_second: Option<u64>,
-    /// Clock of its host relative to that of rank 0; `None` if it was not measured.
+    /// Clock of its host relative to rank 0's; `None` if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<ClockRecord>,
     /// Time from the agreed start to the first operation, in nanoseconds; `None` without an agreed start.
@@ -65,7 +65,7 @@ pub struct RankRecord {
     /// Failed operations.
     pub errors: u64,
     pub workers: u32,
-    /// Mean fraction of a processor that a worker used.
+    /// Mean fraction of a CPU that a worker used.
     pub cpu_share: f64,
     /// Maximum memory of its process in bytes; zero if unknown.
     pub memory_bytes: u64,
@@ -91,7 +91,7 @@ pub enum RankFailure {
 /// Maximum number of intervals of [`RankRecord::series`].
 pub const RANK_INTERVALS_MAX: usize = 120;
 
-/// The clock of a host, relative to that of rank 0.
+/// The clock of a host, relative to rank 0's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockRecord {
     /// Offset of the monotonic clock in nanoseconds; positive if it is ahead.
@@ -163,7 +163,7 @@ impl FleetRecord {
         let end = (self.ranks, None);
         for (rank, reason) in known.range(..self.ranks).map(|(rank, reason)| (*rank, *reason)).chain([end]) {
             if first < rank {
-                let reason = if rank - first == 1 { "there is no result of it" } else { "there is no result of them" };
+                let reason = if rank - first == 1 { "it left no result" } else { "they left no results" };
                 missing.push(MissingRanks { ranks: first..=rank - 1, reason: reason.to_owned() });
             }
             missing.extend(reason.map(|reason| MissingRanks { ranks: rank..=rank, reason: reason.to_owned() }));
@@ -302,15 +302,15 @@ mod tests {
     /// A record that claims so many ranks took 7.6 GiB to report.
     #[test]
     fn each_claimed_rank_took_memory() {
-        let gap = |first: u32| format!("ranks {first} to 4294967294: there is no result of them");
+        let gap = |first: u32| format!("ranks {first} to 4294967294: they left no results");
         assert_eq!(missing(u32::MAX, &[0, 1], &[]), [gap(2)]);
         assert_eq!(
             missing(u32::MAX, &[5, 1, u32::MAX], &[3, 1, u32::MAX]),
             [
-                "rank 0: there is no result of it",
-                "rank 2: there is no result of it",
+                "rank 0: it left no result",
+                "rank 2: it left no result",
                 "rank 3: gone",
-                "rank 4: there is no result of it",
+                "rank 4: it left no result",
                 &gap(6)
             ],
             "a rank with results is not lost, and no rank has the number of ranks"

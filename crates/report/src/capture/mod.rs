@@ -6,7 +6,7 @@ use results::answer::{Action, Answer, Outcome};
 use results::capture::{CaptureFile, CaptureProgress, CaptureResult, CounterComparison};
 pub use sample::{progress_line as sample_progress_line, text as sample_text};
 use trace::{TraceDistribution, TraceTotals};
-use units::{Bytes, Nanos, count, grouped, percent, significant};
+use units::{Bytes, Nanos, count, counted, grouped, percent, significant};
 
 use crate::answer::AnswerText;
 use crate::{Sheet, SheetStyle, Tone};
@@ -70,12 +70,12 @@ fn answer(captured: &CaptureResult, what: &str) -> Answer {
     let secs = (captured.duration_ns as f64 / 1e9).max(1e-9);
     let whose = captured.process.map_or_else(String::new, |id| format!(" of process {id}"));
     let bytes = Bytes::new((captured.profile.totals.bytes.total() as f64 / secs) as u64);
-    let counted = captured.counters.iter().all(|comparison| comparison.agrees);
-    let (outcome, complete) = match (captured.lost_events, counted) {
+    let agrees = captured.counters.iter().all(|comparison| comparison.agrees);
+    let (outcome, complete) = match (captured.lost_events, agrees) {
         (0, true) if captured.counters.is_empty() => (Outcome::Good, "complete".to_owned()),
         (0, true) => (Outcome::Good, "complete: the kernel's counters agree".to_owned()),
         (0, false) => (Outcome::Unknown, "the kernel's counters differ".to_owned()),
-        (lost, _) => (Outcome::Bad, format!("incomplete: {} events lost", grouped(lost))),
+        (lost, _) => (Outcome::Bad, format!("incomplete: {} lost", counted(lost, "event"))),
     };
     let verdict = format!(
         "Captured {} {what}{whose} of {} in {}, {} IOPS and {bytes}/s; {complete}.",
@@ -84,8 +84,9 @@ fn answer(captured: &CaptureResult, what: &str) -> Answer {
         Nanos::new(captured.duration_ns),
         count(total as f64 / secs)
     );
-    let lost = (captured.lost_events > 0)
-        .then(|| Action::from("Capture again with larger kernel buffers (--buffer) or more CPU time.".to_owned()));
+    let lost = (captured.lost_events > 0).then(|| {
+        Action::from("Capture again with larger kernel buffers (--buffer) or on a less busy host.".to_owned())
+    });
     let next = captured.file.as_ref().map(|file| Action {
         what: "Describe the load:".to_owned(),
         command: Some(format!("fathom trace {}", crate::escape::shell(&file.path))),
@@ -156,9 +157,9 @@ fn completeness(captured: &CaptureResult, sheet: &mut Sheet) {
         0 => sheet.field("lost", "0 events"),
         lost => {
             let text = format!(
-                "{} events: as many requests may be missing or have no service time; \
-                 give the kernel larger buffers (--buffer) or this program more processor time",
-                grouped(lost)
+                "{}: as many requests may be missing or lack a service time; use larger kernel buffers (--buffer) or a \
+                 less busy host",
+                counted(lost, "event")
             );
             sheet.toned_field("lost", &text, Some(Tone::Bad));
         }
@@ -178,8 +179,8 @@ fn completeness(captured: &CaptureResult, sheet: &mut Sheet) {
     add(captured.in_flight_at_start, "in flight at the start (not recorded)");
     add(captured.in_flight_at_end(), "in flight at the end (recorded without service time)");
     add(captured.untimed, "completed unseen (recorded without service time; --source tracefs sees them)");
-    add(captured.flush_waits, "calls waited for a flush (the kernel counts each as a write)");
-    add(captured.requeued, "issued again after the driver gave them back");
+    add(captured.flush_waits, "calls that waited for a flush (the kernel counts each as a write)");
+    add(captured.requeued, "requeued by the driver");
     add(totals.failed_requests, "failed");
     if !edges.is_empty() {
         sheet.field("requests", &edges.join(", "));
@@ -233,6 +234,6 @@ mod tests {
     fn lost_events_are_followed_by_what_to_do() {
         let captured = CaptureResult { lost_events: 3, ..CaptureResult::default() };
         let text = text(&captured, SheetStyle { width: 80, ..SheetStyle::default() });
-        assert!(text.contains("larger buffers (--buffer)"), "{text}");
+        assert!(text.contains("larger kernel buffers (--buffer)"), "{text}");
     }
 }

@@ -83,7 +83,7 @@ fn load(sampled: &SampleResult, sheet: &mut Sheet) {
     let kinds = sampled.kinds.iter().filter(|kind| kind.name != "all" && kind.merges > 0);
     let merges: Vec<String> = kinds.map(|kind| format!("{} {}s", grouped(kind.merges), kind.name)).collect();
     if !merges.is_empty() {
-        sheet.field("merged", &format!("{} joined others before the device", merges.join(" and ")));
+        sheet.field("merged", &format!("{} merged before the device", merges.join(" and ")));
     }
     if sampled.kinds.iter().any(|kind| kind.name == "flush") {
         sheet.field("writes", "include each call that waited for a flush, without data");
@@ -100,7 +100,7 @@ fn quality(sampled: &SampleResult, sheet: &mut Sheet) {
     };
     let missed = match sampled.missed {
         0 => "no sample missed".to_owned(),
-        missed => format!("{} samples missed, so that intervals are longer", grouped(missed)),
+        missed => format!("{} samples missed, so some intervals are longer", grouped(missed)),
     };
     sheet.field("intervals", &format!("{lengths}; {missed}"));
     if sampled.restarts > 0 {
@@ -117,7 +117,7 @@ fn quality(sampled: &SampleResult, sheet: &mut Sheet) {
     };
     let interval = interval(sampled);
     let text = format!(
-        "sizes, positions and processes of requests; percentiles of latency; bursts shorter than {interval}{uncounted}"
+        "sizes, offsets and processes of requests; latency percentiles; bursts shorter than {interval}{uncounted}"
     );
     sheet.field("not measured", &text);
     sheet.field("confidence", "low: counters give means over intervals only");
@@ -129,11 +129,11 @@ fn next(sampled: &SampleResult, sheet: &mut Sheet) {
         Some(SampleFile { path, .. }) if sampled.requests > 0 => {
             sheet.line(&format!("Next: fathom explain {path}"));
             sheet.line(&format!("      fathom plan --from {path}"));
-            sheet.line(&format!("      fathom capture {asked} -o FILE.trace    (as root: each request)"));
+            sheet.line(&format!("      fathom capture {asked} -o FILE.trace    (as root: every request)"));
         }
         _ => {
             sheet.line(&format!("Next: fathom capture {asked} --sample -o FILE    (series for plan and explain)"));
-            sheet.line(&format!("      fathom capture {asked} -o FILE.trace       (as root: each request)"));
+            sheet.line(&format!("      fathom capture {asked} -o FILE.trace       (as root: every request)"));
         }
     }
 }
@@ -182,7 +182,7 @@ mod tests {
         for part in [
             "IOPS over intervals of 100 ms",
             "read    987,654,321   123k   123k   988k  1.00M   15.1 GiB   128 KiB   123 ms",
-            "12,345,678 reads and 12,345,678 discards joined others",
+            "12,345,678 reads and 12,345,678 discards merged",
             "80,000 of 99.9 ms to 310 ms; 2 samples missed",
             "the counters were reset; intervals left out: 1",
             "bursts shorter than 100 ms; flushes, which the kernel",

@@ -22,7 +22,7 @@ pub(super) fn text(shown: &CatalogVolume<'_>, style: SheetStyle) -> String {
     page.latency(volume);
     page.price(volume);
     page.list("Notes", &volume.spec.notes);
-    page.list("Not known", &volume.about.unknown);
+    page.list("Unknown", &volume.about.unknown);
     page.sheet.finish()
 }
 
@@ -111,8 +111,8 @@ impl VolumeText {
         if let Some(tolerance) = row.limit.and_then(|limit| limit.tolerance.as_ref()) {
             let percent = significant(100.0 * tolerance.fraction(), 3);
             let known = match tolerance.is_burst {
-                true => format!("published: bursts up to {percent} % above this rate, for an unknown time"),
-                false => format!("measured: up to {percent} % above this rate"),
+                true => format!("published: bursts up to {percent}% above this rate, for an unknown duration"),
+                false => format!("measured: up to {percent}% above this rate"),
             };
             self.sheet.wrapped("    ", &known);
             self.source("    ", &tolerance.source);
@@ -142,8 +142,8 @@ impl VolumeText {
         let each = single.alone.get() as f64 / 1e3;
         if let Some(depth) = deep.knee().filter(|_| each > 0.0) {
             let depth = match requests_in_flight(depth) {
-                1 => "1 is enough to get there".to_owned(),
-                depth => format!("{} or more to get there", grouped(depth)),
+                1 => "1 reaches this".to_owned(),
+                depth => format!("{} or more reach this", grouped(depth)),
             };
             self.sheet.wrapped("In flight       ", &format!("{depth}, at {} each", micros(each)));
         }
@@ -156,7 +156,7 @@ impl VolumeText {
     fn latency(&mut self, volume: &ResolvedVolume) {
         self.sheet.gap();
         let Behaviour::Latency(latency) = &volume.spec.behaviour else {
-            self.sheet.wrapped("Latency  ", "follows from the movements of the drive: `fathom sim` works them out");
+            self.sheet.wrapped("Latency  ", "depends on the drive's mechanics: use `fathom sim`");
             return;
         };
         let reads = latency.law.get(RequestKind::Read);
@@ -186,7 +186,7 @@ impl VolumeText {
             self.sheet.wrapped("         ", &paid.join(", "));
         }
         if let Some(lacks) = &price.lacks {
-            self.sheet.wrapped("         ", &format!("not known: the price of {lacks}"));
+            self.sheet.wrapped("         ", &format!("unknown: the price of {lacks}"));
         }
         self.source("         ", &price.source);
         let others: Vec<&Price> =
@@ -283,7 +283,7 @@ fn law(law: &Law) -> String {
         Law::Constant(value) if *value == Nanos::ZERO => "none".to_owned(),
         Law::Constant(value) => format!("always {}", show(*value)),
         law => format!(
-            "{} on average, median {}, 99 % below {}, 99.9 % below {}",
+            "mean {}, median {}, p99 {}, p99.9 {}",
             show(law.mean()),
             show(law.quantile(0.5)),
             show(law.quantile(0.99)),

@@ -137,9 +137,9 @@ pub(crate) fn elapsed(ns: f64) -> String {
     if ns > 0.0 && ns < 0.9995e9 { time(ns) } else { spaced(scaled(ns, &SPANS)) }
 }
 
-/// Formats a fraction as a percentage: `25 %`, `0.4 %`.
+/// Formats a fraction as a percentage: `25%`, `0.4%`.
 pub(crate) fn share(value: f64) -> String {
-    format!("{} %", plain(value * 100.0))
+    format!("{}%", plain(value * 100.0))
 }
 
 /// Returns the binary unit in which values up to `most` are labelled.
@@ -189,6 +189,6 @@ mod tests {
         assert_eq!([5.0, 160e3, 2e6, 999.9].map(short_count), ["5", "160k", "2M", "1k"]);
         assert_eq!([0.0, 1_048_576.0, 314_572_800.0].map(bytes_per_second), ["0 B/s", "1 MiB/s", "300 MiB/s"]);
         assert_eq!([0.0, 30e9, 300e9, 5_400e9, 2.5e8].map(elapsed), ["0 s", "30 s", "5 min", "1.5 h", "250 ms"]);
-        assert_eq!([0.25, 0.004].map(share), ["25 %", "0.4 %"]);
+        assert_eq!([0.25, 0.004].map(share), ["25%", "0.4%"]);
     }
 }

@@ -29,12 +29,12 @@ fn words_of_sides(mismatch: &ConditionMismatch, [one, other]: [&str; 2]) -> Stri
         if *value == MismatchValue::Nothing { "none".to_owned() } else { format!("{}{unit}", value_words(value)) }
     };
     match (mismatch.aspect, &mismatch.baseline, &mismatch.candidate) {
-        (Aspect::Job, _, MismatchValue::Nothing) => format!("{job}it is in {one} alone"),
-        (Aspect::Job, ..) => format!("{job}it is in {other} alone"),
+        (Aspect::Job, _, MismatchValue::Nothing) => format!("{job}only in {one}"),
+        (Aspect::Job, ..) => format!("{job}only in {other}"),
         (Aspect::Simulated, MismatchValue::Yes(true), _) => {
-            format!("{one} is simulated, {other} was measured")
+            format!("{one} was simulated, {other} was measured")
         }
-        (Aspect::Simulated, ..) => format!("{one} was measured, {other} is simulated"),
+        (Aspect::Simulated, ..) => format!("{one} was measured, {other} was simulated"),
         (aspect, baseline, candidate) => {
             let name = aspect_words(aspect);
             format!("{job}{name} is {} in {one} and {} in {other}", printed(baseline), printed(candidate))
@@ -58,10 +58,10 @@ fn aspect_words(aspect: Aspect) -> String {
         Aspect::RateIops | Aspect::RateBytes => "the requested rate",
         Aspect::Thinktime => "thinktime",
         Aspect::Verify => "verification",
-        Aspect::Runtime => "the time measured",
+        Aspect::Runtime => "the measured time",
         Aspect::Outcome => "the outcome",
         Aspect::Host => "the host",
-        Aspect::Cpus => "the number of processors",
+        Aspect::Cpus => "the number of CPUs",
         Aspect::Kernel => "the kernel",
         Aspect::Tool => "the program",
         _ => "something",
@@ -139,24 +139,23 @@ fn caution_words(caution: &Caution) -> Option<String> {
     Some(match *caution {
         Caution::Found { .. } => return None,
         Caution::CreditsRanOut { side } => {
-            format!("burst credits ran out in {} only, so its mean covers two speeds", side_words(side))
+            format!("burst credits ran out in {} only, so its mean covers two phases", side_words(side))
         }
         Caution::Correlated { side, figure, values, independent } => format!(
             "intervals of {figure} in {} are strongly autocorrelated (effective sample size {:.0} of {values}): rely on repeats",
             side_words(side),
             independent.max(1.0)
         ),
-        Caution::FewRepeats { side, runs } => format!(
-            "{} has {runs} runs; with fewer than five, two unlike runs may go unnoticed",
-            side_words(side)
-        ),
+        Caution::FewRepeats { side, runs } => {
+            format!("{} has {runs} runs; with fewer than five, outliers may go unnoticed", side_words(side))
+        }
         Caution::OneRunEach => {
-            "mean latencies are compared by their spread within one run each, as if 20 of them were independent; repeats \
-             show how much runs differ"
+            "mean latencies are compared by the spread within each run, as if 20 of its values were independent; \
+             repeats show how much runs differ"
                 .to_owned()
         }
         Caution::RepeatsOnOneSide => {
-            "only one side has repeats, and the other is taken to vary from run to run as much".to_owned()
+            "only one side has repeats; the other is assumed to vary as much from run to run".to_owned()
         }
     })
 }

@@ -51,7 +51,7 @@ pub(super) fn place(check: Check) -> &'static str {
         Check::Scheduler => "`queue/scheduler`",
         Check::NrRequests => "`queue/nr_requests`",
         Check::DeviceDepth => "`device/queue_depth`",
-        Check::HardwareQueues => "`mq/`, the processors that are online",
+        Check::HardwareQueues => "`mq/`, online CPUs",
         Check::QueueSpread => "`mq/*/cpu_list`",
         Check::InterruptSpread => "`msi_irqs`, `/proc/irq/*/effective_affinity_list`",
         Check::RqAffinity => "`queue/rq_affinity`",
@@ -64,7 +64,7 @@ pub(super) fn place(check: Check) -> &'static str {
         Check::DiscardSupport => "`queue/discard_max_bytes`, `queue/discard_granularity`",
         Check::IoStats => "`queue/iostats`",
         Check::Polling => "`queue/io_poll`",
-        Check::NumaNode => "`numa_node`, the processors that this process may use",
+        Check::NumaNode => "`numa_node`, the CPUs that this process may use",
         Check::Raid => "`md/level`, `md/degraded`",
         Check::LoopDirect => "`loop/dio`",
         Check::ReadAhead => "`queue/read_ahead_kb` of the highest device",
@@ -74,7 +74,7 @@ pub(super) fn place(check: Check) -> &'static str {
         Check::Stripe => "`/proc/fs/ext4/*/options`, `queue/optimal_io_size`",
         Check::Fullness => "`statvfs`",
         Check::Kernel => "`/proc/sys/kernel/osrelease`",
-        Check::FreeCpus => "`/proc/loadavg`, the processors that this process may use",
+        Check::FreeCpus => "`/proc/loadavg`, the CPUs that this process may use",
         Check::Governor => "`cpufreq/policy*/scaling_governor`",
         Check::NativeAio => "`/proc/sys/fs/aio-nr`, `aio-max-nr`",
         Check::IoUring => "`/proc/sys/kernel/io_uring_disabled`, `io_uring_group`, `/proc/self/status`",
@@ -90,7 +90,7 @@ pub(super) fn why(check: Check, case: DoctorCase) -> &'static str {
 
 fn usual(check: Check) -> &'static str {
     match check {
-        Check::CgroupLimits => "The cgroup throttles this process to these rates, whatever the device can do.",
+        Check::CgroupLimits => "The cgroup throttles this process to these rates, regardless of the device.",
         Check::Scheduler => "Sorting requests costs CPU time and gains nothing on an SSD.",
         Check::NrRequests => {
             "Maximum number of requests queued per hardware queue; further submitters sleep. By Little's law 64,000 IOPS \

@@ -103,7 +103,7 @@ pub(super) fn results(out: &mut String, run: &Run, options: FioOptions) {
     }
 }
 
-/// Returns the lines of `--idle-prof`. Without processors there was no run, only a calibration.
+/// Returns the lines of `--idle-prof`. Without CPUs there was no run, only a calibration.
 pub(super) fn idle_processors(idleness: &IdlenessRecord) -> String {
     let mut out = String::from("CPU idleness:\n");
     if !idleness.processors.is_empty() {

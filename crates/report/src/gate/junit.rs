@@ -53,8 +53,8 @@ fn case(check: &GateCheck) -> String {
 }
 
 fn distrust(reason: &str) -> String {
-    let head = "    <testcase classname=\"fathom.gate\" name=\"the figures may be trusted\" time=\"0\"";
-    failed(head, "failure", "the figures are not to be trusted", reason)
+    let head = "    <testcase classname=\"fathom.gate\" name=\"the figures are reliable\" time=\"0\"";
+    failed(head, "failure", "the figures are unreliable", reason)
 }
 
 fn failed(head: &str, element: &str, message: &str, text: &str) -> String {

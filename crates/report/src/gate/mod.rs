@@ -107,15 +107,15 @@ fn unknown_words(reason: UnknownReason, expectation: &Assertion) -> String {
         (UnknownReason::NoSuchJob, Some(job)) => format!("the run has no job `{job}`"),
         (UnknownReason::NoSuchJob, None) => "the run has no results".to_owned(),
         (UnknownReason::NotMeasured, _) => "the run does not have this figure".to_owned(),
-        (UnknownReason::NoBaseline, _) => "there is no baseline".to_owned(),
+        (UnknownReason::NoBaseline, _) => "no baseline is set".to_owned(),
         (UnknownReason::NotInBaseline, _) => "the baseline does not have this figure".to_owned(),
         (UnknownReason::NotTogether, _) => {
-            "the run's results are not known to have run at the same time, so they have no rate together: name one, as \
-             in job(NAME).read.iops"
+            "the run's results may not have run at the same time, so they have no combined rate: select one, as in \
+             job(NAME).read.iops"
                 .to_owned()
         }
         (UnknownReason::Saturated, _) => {
-            "the percentile is in the last class of the histogram, which has no upper bound".to_owned()
+            "the percentile is in the last bucket of the histogram, which has no upper bound".to_owned()
         }
     }
 }
@@ -153,7 +153,7 @@ fn verdict(checks: &[GateCheck], distrust: &[String]) -> String {
         [] => first + ".",
         [reason, ..] => {
             let first = first.replacen("Pass: ", "Cannot tell: ", 1);
-            format!("{first}, but the figures are not to be trusted: {reason}")
+            format!("{first}, but the figures are unreliable: {reason}")
         }
     }
 }

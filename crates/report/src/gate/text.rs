@@ -90,7 +90,7 @@ pub(crate) fn page(document: &GateResult) -> Page {
     let mut parts = vec![PagePart::new("assertions", "Assertions", vec![checks])];
     if !document.distrust.is_empty() {
         let blocks = vec![PageBlock::List(document.distrust.clone())];
-        parts.push(PagePart::new("distrust", "Why the figures are not to be trusted", blocks));
+        parts.push(PagePart::new("distrust", "Why the figures are unreliable", blocks));
     }
     parts.push(PagePart::new("runs", "Runs", vec![PageBlock::table(&["run", "load", "started"], &[], runs)]));
     Page { brand: "Fathom gate", answer: document.answer.clone(), about: String::new(), parts }
@@ -118,7 +118,7 @@ pub fn markdown(document: &GateResult) -> String {
         }
     }
     let differences = document.differences.iter().map(|difference| format!("not the same: {difference}"));
-    for note in differences.chain(document.distrust.iter().map(|reason| format!("not to be trusted: {reason}"))) {
+    for note in differences.chain(document.distrust.iter().map(|reason| format!("unreliable: {reason}"))) {
         out.push_str(&format!("\n* {}\n", escaped(&note)));
     }
     out

@@ -24,7 +24,7 @@ pub(super) fn section(out: &mut Markup, runs: &[ReportedRun<'_>], parts: &[Secti
     out.class("p", "hint", |out| {
         out.text("Each run against ");
         out.name(first);
-        out.text(". Whether a difference is more than chance, and whether runs may be compared at all, is for `fathom compare` to say.");
+        out.text(". `fathom compare` tests whether runs are comparable and differences are significant.");
     });
     for (name, lines) in other_conditions(runs) {
         out.class("div", "card sheet", |out| {
@@ -82,17 +82,17 @@ fn cell(figure: Figure, first: Option<FigureValue>, value: Option<FigureValue>, 
     }
 }
 
-/// Describes a relative change: `12 % more`, `3.4 % sooner`, `the same`.
+/// Describes a relative change: `12% more`, `3.4% lower`, `the same`.
 fn words(quantity: FigureQuantity, change: f64) -> String {
     if change.abs() < SAME {
         return "the same".to_owned();
     }
-    let (less, more) = if quantity.is_latency() { ("sooner", "later") } else { ("less", "more") };
+    let (less, more) = if quantity.is_latency() { ("lower", "higher") } else { ("less", "more") };
     let word = if change < 0.0 { less } else { more };
     if change >= 1.0 {
         return format!("{} times", units::significant(change + 1.0, 2));
     }
-    format!("{} % {word}", units::significant(change.abs() * 100.0, 2))
+    format!("{}% {word}", units::significant(change.abs() * 100.0, 2))
 }
 
 #[cfg(test)]
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn changes_are_described_in_words() {
         let texts = [-0.034, 0.001, 0.12, 11.0].map(|change| words(FigureQuantity::Iops, change));
-        assert_eq!(texts, ["3.4 % less", "the same", "12 % more", "12 times"]);
-        assert_eq!(words(FigureQuantity::STANDARD[5], 0.5), "50 % later");
+        assert_eq!(texts, ["3.4% less", "the same", "12% more", "12 times"]);
+        assert_eq!(words(FigureQuantity::STANDARD[5], 0.5), "50% higher");
     }
 }

@@ -29,16 +29,16 @@ pub(super) fn section(out: &mut Markup, runs: &[ReportedRun<'_>]) {
 
 /// Returns the title of the section.
 pub(super) const fn title(runs: &[ReportedRun<'_>]) -> &'static str {
-    if runs.len() > 1 { "How they were made" } else { "How it was made" }
+    if runs.len() > 1 { "How they were run" } else { "How it was run" }
 }
 
 fn of_run(out: &mut Markup, shown: &ReportedRun<'_>) {
     let run = shown.run;
     if !run.command_line.is_empty() {
-        out.leaf("h3", "", "The command to repeat it");
+        out.leaf("h3", "", "Command to repeat it");
         out.leaf("pre", "", &command(run));
     }
-    out.leaf("h3", "", "The job as written");
+    out.leaf("h3", "", "Job as written");
     out.leaf("pre", "", &shown.written.map_or_else(|| job_file(run), |text| text.trim_end().to_owned()));
     out.leaf("h3", "", "Where and when");
     out.class("dl", "facts", |out| out.facts(facts(run)));
@@ -79,7 +79,7 @@ fn facts(run: &Run) -> Vec<(&'static str, String)> {
     let mut facts =
         vec![("made by", format!("{} {}", run.tool.name, run.tool.version)), ("taken", when_and_where(run))];
     if !run.host.hostname.is_empty() {
-        let cpus = if run.host.cpus > 0 { format!(", {} processors", run.host.cpus) } else { String::new() };
+        let cpus = if run.host.cpus > 0 { format!(", {} CPUs", run.host.cpus) } else { String::new() };
         facts.push(("machine", format!("{}{cpus}, {}", run.host.hostname, run.host.kernel)));
     }
     facts.extend(run.seed.map(|seed| ("seed", seed.to_string())));
@@ -120,7 +120,7 @@ const fn outcome(outcome: RunOutcome) -> &'static str {
 /// Writes a table of disk counters.
 fn disks(out: &mut Markup, run: &Run) {
     let head = ["device", "reads", "read", "writes", "written", "busy"];
-    let mut table = HtmlTable::new("What the devices counted", &head, 1);
+    let mut table = HtmlTable::new("Device counters", &head, 1);
     for disk in &run.disks {
         let bytes = |sectors: u64| Bytes::new(sectors * SECTOR_BYTES).to_string();
         table.rows.push(vec![

@@ -12,8 +12,8 @@ use crate::words;
 /// Returns the class and the word of a finding.
 pub(super) fn tone_of(finding: &Finding) -> (&'static str, &'static str) {
     match tone(finding.severity) {
-        ("info", _) if finding.code == Code::LimitUnknown => ("unknown", "Not known"),
-        (class, _) if finding.code == Code::LimitUnknown => (class, "Not known"),
+        ("info", _) if finding.code == Code::LimitUnknown => ("unknown", "Unknown"),
+        (class, _) if finding.code == Code::LimitUnknown => (class, "Unknown"),
         tone => tone,
     }
 }
@@ -24,7 +24,7 @@ pub(super) fn tone(severity: Severity) -> (&'static str, &'static str) {
         Severity::Info => ("info", "Found"),
         Severity::Advice => ("advice", "Advice"),
         Severity::Warning => ("warning", "Warning"),
-        Severity::Distrust => ("distrust", "Not to be trusted"),
+        Severity::Distrust => ("distrust", "Do not trust"),
     }
 }
 
@@ -96,13 +96,13 @@ fn body(out: &mut Markup, finding: &Finding, job: &JobResult) {
 }
 
 fn evidence(out: &mut Markup, finding: &Finding) {
-    let mut table = HtmlTable::new("What it rests on", &["figure", "value", "read from"], 1);
+    let mut table = HtmlTable::new("Evidence", &["figure", "value", "read from"], 1);
     for evidence in &finding.evidence {
         let cells = [quantity_name(evidence.quantity), value(evidence), source_name(evidence.source).to_owned()];
         table.rows.push(cells.map(|cell| micro(&cell)).into());
     }
     if !table.rows.is_empty() {
-        out.class("div", "quiet", |out| table.folded(out, "The figures it rests on"));
+        out.class("div", "quiet", |out| table.folded(out, "Evidence"));
     }
 }
 

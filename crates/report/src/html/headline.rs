@@ -157,7 +157,7 @@ pub(super) fn latency_table(job: &JobResult) -> Option<HtmlTable> {
     let names = PERCENTILES.iter().map(|(_, name)| *name);
     let head: Vec<&str> = ["latency", "mean", "deviation"].into_iter().chain(names).chain(["slowest"]).collect();
     let mut table =
-        HtmlTable::new("Service counts from submission, response from when an operation was due.", &head, 1);
+        HtmlTable::new("Service counts from submission, response from the due time of an operation.", &head, 1);
     table.rows = latencies(&job.result).into_iter().map(|(label, latency)| latency_row(label, latency, job)).collect();
     (!table.rows.is_empty()).then_some(table)
 }

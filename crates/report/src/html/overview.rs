@@ -29,7 +29,7 @@ pub(super) fn title(parts: &[SectionPart<'_>]) -> String {
         (0, 0) => format!("{all} jobs were measured, none with a warning"),
         (0, odd) => format!("{all} jobs were measured; {}", plural(odd, "has a warning", "have warnings")),
         (wrong, _) => {
-            format!("{all} jobs were measured; {}", plural(wrong, "is not to be trusted", "are not to be trusted"))
+            format!("{all} jobs were measured; {}", plural(wrong, "is unreliable", "are unreliable"))
         }
     }
 }
@@ -57,7 +57,7 @@ pub(super) fn section(out: &mut Markup, parts: &[SectionPart<'_>]) {
         let scroll = [("class", "scroll narrow"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Overview")];
         out.inside("div", &scroll, |out| {
             out.inside("table", &[], |out| {
-                out.leaf("caption", "", "Latency is that of service: from submission to completion.");
+                out.leaf("caption", "", "Latency is service time, from submission to completion.");
                 out.inside("thead", &[], |out| out.inside("tr", &[], head));
                 out.inside("tbody", &[], |out| {
                     for (number, part) in parts.iter().enumerate() {

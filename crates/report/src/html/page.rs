@@ -122,7 +122,7 @@ fn title(subjects: &[PageSubject<'_>], parts: &[SectionPart<'_>]) -> String {
 /// Returns result and target of a job, with a warning if the figures cannot be trusted.
 fn result_of(part: &SectionPart<'_>) -> String {
     let member = &part.members[0];
-    let doubt = if severity(part) == Severity::Distrust { "not to be trusted: " } else { "" };
+    let doubt = if severity(part) == Severity::Distrust { "unreliable: " } else { "" };
     match headline::result(member) {
         Some(result) => format!("{}: {doubt}{result}", chart::isolated(&member.job.name)),
         None => verdict_of(member),

@@ -25,11 +25,7 @@ pub(super) fn section(out: &mut Markup, part: &SectionPart<'_>, alone: bool) {
     }
     let charts = charts::of(part);
     if charts.is_empty() {
-        out.leaf(
-            "p",
-            "hint",
-            "Nothing was recorded that could be drawn: neither a course over time nor a distribution.",
-        );
+        out.leaf("p", "hint", "Nothing to draw: neither a time series nor a distribution was recorded.");
         return;
     }
     let [heading, title] = if alone { ["h2", "h3"] } else { ["h3", "h4"] };

@@ -17,7 +17,7 @@ pub(super) fn title(document: &SuiteResult) -> String {
     let whole = if document.finished { String::new() } else { ", so far".to_owned() };
     match apart.len() {
         0 => format!("{}: {} steps{whole}", document.title, document.steps.len()),
-        all => format!("{near} of {all} figures are within 5 % of what was published{whole}"),
+        all => format!("{near} of {all} figures are within 5% of the published ones{whole}"),
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) fn section(out: &mut Markup, document: &SuiteResult, alone: bool) {
     out.leaf(heading, "", "How it was measured");
     let facts = suite::facts(document);
     list(out, facts.iter().map(|(label, text)| (*label, text.as_str())));
-    list(out, document.preconditions.iter().map(|text| ("before it began", text.as_str())));
+    list(out, document.preconditions.iter().map(|text| ("preconditions", text.as_str())));
     if !document.command_line.is_empty() {
         out.leaf("pre", "", &shell_line(&document.command_line));
     }

@@ -16,7 +16,7 @@ use crate::sweep::{advice_words, caveats, facts, headline};
 pub(super) fn title(document: &SweepResult) -> String {
     match document.sweeps.as_slice() {
         [only] => split(&headline(only)).0.to_owned(),
-        [] => "Nothing was searched".to_owned(),
+        [] => "No search was run".to_owned(),
         all => format!("{} searches for the knee of {}", all.len(), all[0].target),
     }
 }
@@ -49,7 +49,7 @@ pub(super) fn section(out: &mut Markup, document: &SweepResult, alone: bool) {
     out.leaf(heading, "", "Every probe");
     out.class("div", "card sheet tall", |out| probes(&sweeps).write(out));
     if !document.command_line.is_empty() {
-        out.leaf(heading, "", "The command to repeat it");
+        out.leaf(heading, "", "Command to repeat it");
         out.leaf("pre", "", &shell_line(&document.command_line));
     }
 }
@@ -86,7 +86,7 @@ fn advised(out: &mut Markup, advice: &SweepAdvice) {
 
 fn probes(sweeps: &[&Sweep]) -> HtmlTable {
     let head = ["depth", "seconds", "IOPS", "±", "mean latency", "counts"];
-    let mut table = HtmlTable::new("In the order in which they were made", &head, 1);
+    let mut table = HtmlTable::new("In order of execution", &head, 1);
     for taken in sweeps.iter().flat_map(|sweep| &sweep.probes) {
         let (probe, reading) = (&taken.probe, &taken.reading);
         let counts = match (taken.burst, taken.disturbed) {

@@ -47,10 +47,10 @@ pub(super) fn unknown_region(need: &Need) -> Option<String> {
         return None;
     }
     let known = match regions.is_empty() {
-        true => "no price names a region".to_owned(),
+        true => "no price states a region".to_owned(),
         false => format!("prices are known for {}", regions.join(", ")),
     };
-    Some(format!("no price is known for {region}: {known}; prices without a region are taken to apply"))
+    Some(format!("no price is known for {region}: {known}; prices without a region are assumed to apply"))
 }
 
 /// Describes the exchange rate of the plan; `None` if all prices are in US dollars.
@@ -385,8 +385,8 @@ pub(super) const fn name(requirement: Requirement) -> &'static str {
         Requirement::Mean => "mean latency",
         Requirement::Percentile => "percentile of latency",
         Requirement::Sharing => "one volume for many machines",
-        Requirement::Size => "a size that is sold",
-        Requirement::Durability => "outliving the machine",
+        Requirement::Size => "an available size",
+        Requirement::Durability => "durability",
         Requirement::Machine => "the machine",
         Requirement::Budget => "the budget",
         Requirement::Price => "a known price",

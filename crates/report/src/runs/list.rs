@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use record::{RunOutcome, SavedRun};
 use results::runs::{RunEntry, RunsResult, SkippedRun};
-use units::{Bytes, Nanos, count};
+use units::{Bytes, Nanos, count, counted};
 
 use super::begun;
 use crate::sheet::{Sheet, SheetStyle, Tone};
@@ -29,8 +29,7 @@ pub fn saved_runs_text(result: &RunsResult<'_>, zone: &TimeZone, style: SheetSty
     let bytes = Bytes::new(runs.iter().map(|run| run.bytes).sum());
     let total = match runs.len() {
         0 => format!("no runs in {store}"),
-        1 => format!("1 run, {bytes} in {store}"),
-        count => format!("{count} runs, {bytes} in {store}"),
+        count => format!("{}, {bytes} in {store}", counted(count as u64, "run")),
     };
     sheet.line(&sheet.faint(&total));
     if runs.iter().any(|run| run.kept) {
@@ -73,7 +72,7 @@ fn result(run: &SavedRun) -> String {
 fn table(sheet: &mut Sheet, runs: &[RunEntry<'_>], zone: &TimeZone) {
     let is_roomy = sheet.width() >= ROOMY;
     let rows: Vec<Row> = runs.iter().map(|run| row(run.manifest, zone, is_roomy)).collect();
-    let heads = ["run", "begun", "kind", "name", "target", "IOPS", "p99", "result", "size"].map(str::to_owned);
+    let heads = ["run", "started", "kind", "name", "target", "IOPS", "p99", "result", "size"].map(str::to_owned);
     let mut widths: [usize; 9] = std::array::from_fn(|column| {
         rows.iter().chain([&heads]).map(|row| row[column].chars().count()).max().unwrap_or(0)
     });

@@ -2,7 +2,7 @@
 
 use record::{DeviceRecord, EnvironmentRecord, Run, SavedRun, TargetEnvironment};
 use results::runs::RunDetails;
-use units::{Bytes, grouped};
+use units::{Bytes, counted, grouped};
 
 use crate::escape;
 use crate::sheet::{Sheet, SheetStyle};
@@ -80,9 +80,7 @@ fn device(device: &DeviceRecord) -> String {
         named("scheduler ", &device.scheduler),
         device.nr_requests.map(|requests| format!("{} requests", grouped(requests))),
         device.device_depth.map(|depth| format!("{depth} commands at a time")),
-        device
-            .hardware_queues
-            .map(|queues| format!("{queues} hardware {}", if queues == 1 { "queue" } else { "queues" })),
+        device.hardware_queues.map(|queues| counted(queues.into(), "hardware queue")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -7,7 +7,7 @@ use results::answer::{Action, Answer, Outcome};
 use results::serve::{
     ExportStats, PunctualityStats, RequestLatency, RequestStats, ServerState, ServerStats, StageStats,
 };
-use units::{Bytes, count, grouped, percent, significant};
+use units::{Bytes, count, counted, grouped, percent, significant};
 
 use crate::answer::AnswerText;
 use crate::sheet::{Sheet, SheetStyle};
@@ -57,7 +57,7 @@ fn answer(stats: &ServerStats) -> Answer {
         false => format!("Yes: the disk kept the model's times, {} on average; {figures}.", time(modelled)),
     };
     let actions = match is_late {
-        true => vec![Action::from("Leave the server a CPU of its own, or serve a slower volume.".to_owned())],
+        true => vec![Action::from("Dedicate a CPU to the server, or serve a slower volume.".to_owned())],
         false => Vec::new(),
     };
     let outcome = if is_late { Outcome::Bad } else { Outcome::Good };
@@ -119,12 +119,11 @@ pub fn state(state: &ServerState, fault_kinds: &[&str]) -> String {
 }
 
 fn connections(export: &ExportStats) -> String {
-    let plural = if export.connections == 1 { "" } else { "s" };
     let now = match export.connected {
         0 => String::new(),
         connected => format!(" ({connected} now, {} requests in flight)", export.in_flight),
     };
-    format!("{} connection{plural}{now}", export.connections)
+    counted(export.connections, "connection") + &now
 }
 
 fn cells(kind: &RequestStats) -> [String; 9] {

@@ -45,10 +45,10 @@ mod tests {
         assert_eq!(
             said,
             [
-                ("a, c", "The limit is IOPS: it held 9.0% back. (These are the figures of a.)"),
+                ("a, c", "The limit is IOPS: it held 9.0% back. (Figures of a.)"),
                 ("b", "The limit is IOPS: it held 9.0% back."),
-                ("d, e", "16.7k IOPS with the queue full: 4 in flight. (These are the figures of d.)"),
-                ("w, y", "Latency sets the pace: 4 in flight. Set iodepth=32. (These are the figures of w.)"),
+                ("d, e", "16.7k IOPS with the queue full: 4 in flight. (Figures of d.)"),
+                ("w, y", "Latency sets the pace: 4 in flight. Set iodepth=32. (Figures of w.)"),
                 ("x", "Latency sets the pace: 64 in flight. Set iodepth=113."),
                 ("f", "Nothing was verified: the runtime was over."),
                 ("g", "Nothing was verified: it failed."),

@@ -12,15 +12,16 @@ pub fn suites_text(suites: &[SuiteProcedure<'_>]) -> String {
     let width = suites.iter().map(|suite| suite.name.len()).max().unwrap_or(0);
     let line = |suite: &SuiteProcedure<'_>| format!("{:<width$}  {}; {}\n", suite.name, suite.title, summary(suite));
     let lines: String = suites.iter().map(line).collect();
-    format!("{lines}\n`fathom suite show NAME` describes one, `fathom suite run NAME` carries it out.\n")
+    format!("{lines}\n`fathom suite show NAME` describes one, `fathom suite run NAME` runs it.\n")
 }
 
 /// Returns `docs/suites.md`: all suites, and how to write one.
 #[must_use]
 pub fn suites_markdown(suites: &[SuiteProcedure<'_>]) -> String {
     let mut out = String::from(
-        "# Suites\n\nGenerated from `suites/`; do not edit. `fathom suite run NAME` carries one out on a file, a device or \
-         a modelled volume; `fathom suite show NAME` prints its steps with all options.\n\n| suite | what | steps |\n|---|---|---|\n",
+        "# Suites\n\nGenerated from `suites/`; do not edit. `fathom suite run NAME` runs one on a file, a device or a \
+         modelled volume; `fathom suite show NAME` prints its steps with all options.\n\n| suite | what | steps \
+         |\n|---|---|---|\n",
     );
     for suite in suites {
         let name = &suite.name;
@@ -54,7 +55,7 @@ pub fn procedure_text(suite: &SuiteProcedure<'_>, style: SheetStyle) -> String {
     }
     let whole = if suite.whole { " of a file; devices and volumes as a whole" } else { "" };
     page.wrapped("  size    ", &format!("{}{whole}", suite.size));
-    page.line("\nBefore it begins:");
+    page.line("\nPreconditions:");
     suite.preconditions.iter().for_each(|text| page.wrapped("  * ", text));
     for (number, step) in (1..).zip(&suite.steps) {
         let writes = if step.writes { " (writes)" } else { "" };
@@ -99,13 +100,13 @@ fn section(suite: &SuiteProcedure<'_>, level: &str) -> String {
     let mut out = format!("{level} {}\n\n{}; {}.\n\n", suite.name, suite.title, summary(suite));
     out.push_str(&format!("From: {}, {}.", suite.source, suite.date));
     if let Some(model) = suite.model {
-        out.push_str(&format!(" The volume of its figures: `{model}`."));
+        out.push_str(&format!(" Volume of the published figures: `{model}`."));
     }
-    out.push_str("\n\nBefore it begins:\n\n");
+    out.push_str("\n\nPreconditions:\n\n");
     suite.preconditions.iter().for_each(|text| out.push_str(&format!("* {text}\n")));
     if let Some(ProcedureRounds { follow, most }) = suite.rounds {
         let follow = follow.join(", ");
-        out.push_str(&format!("\nRepeated until {follow} is steady over five rounds, {most} times at most.\n"));
+        out.push_str(&format!("\nRepeated until {follow} is steady over five rounds, at most {most} times.\n"));
     }
     out.push_str("\n| step | measures | writes | published |\n|---|---|---|---|\n");
     for step in &suite.steps {
@@ -122,7 +123,7 @@ fn section(suite: &SuiteProcedure<'_>, level: &str) -> String {
         .flat_map(|step| published(step).into_iter().filter_map(|(_, apart)| Some((step.name, apart?))));
     let apart: Vec<(&str, &str)> = explained.collect();
     if !apart.is_empty() {
-        out.push_str("\nFigures that the model does not come within 5 % of:\n\n");
+        out.push_str("\nFigures that the model misses by more than 5%:\n\n");
         grouped_list(&mut out, apart.into_iter());
     }
     out
@@ -154,7 +155,7 @@ fn command_lines(step: &ProcedureStep<'_>) -> Vec<String> {
     let mut lines: Vec<String> = step.jobs.iter().enumerate().map(line).collect();
     if step.jobs.len() > 2 {
         lines.truncate(1);
-        lines.push(format!("... {} jobs like this one at the same time", step.jobs.len()));
+        lines.push(format!("... {} jobs like this one, concurrently", step.jobs.len()));
     }
     lines
 }
@@ -189,10 +190,10 @@ name = "mine"
 title = "What the data loader does"
 source = "our own profile"
 date = "2026-11"
-size = "10g"                 # of a file or device that is used
+size = "10g"                 # used size of a file or device
 preconditions = ["nothing else runs on the host"]
 
-[options]                    # of every step, by fio's names
+[options]                    # for every step, with fio's names
 filename = "{target}"
 size = "{size}"
 ioengine = "io_uring"
@@ -203,35 +204,36 @@ runtime = "60s"
 [[step]]
 name = "read-{bs}"
 title = "random reads of {bs}"
-means = "Samples a second."
+means = "Samples per second."
 measure = ["read.iops", "read.latency_p99"]
-each = { bs = ["4k", "64k"] }   # a step for each combination
+each = { bs = ["4k", "64k"] }   # one step for each combination
 options = { rw = "randread", bs = "{bs}", iodepth = 32 }
 figure = [{ measure = "read.iops", when = { bs = "4k" }, value = 50_000, unit = "IOPS", where = "the old array" }]
 ```
 
 | where | key | meaning |
 |---|---|---|
-| `[suite]` | `name`, `title`, `source`, `date` | what it is and where it is from |
-| | `size` | how much of the target is used; `--scale` makes it smaller, `--size` replaces it |
-| | `whole` | devices and volumes are used as a whole, and only of files as much as `size` |
-| | `model` | the volume that the published figures are of |
-| | `drained` | models are simulated without the burst credit that they begin with |
-| | `preconditions` | what has to be so, a list of texts |
+| `[suite]` | `name`, `title`, `source`, `date` | description and origin |
+| | `size` | used size of the target; `--scale` reduces it, `--size` replaces it |
+| | `whole` | devices and volumes are used as a whole, files only up to `size` |
+| | `model` | the volume of the published figures |
+| | `drained` | models are simulated without initial burst credits |
+| | `preconditions` | list of conditions, as text |
 | `[options]` | any job option | for every step |
-| `[rounds]` | `follow`, `most` | steps are repeated until the first figure of these is steady: within 20 % of the mean of five rounds, their line within 10 % (SNIA) |
-| `[[step]]` | `name`, `title`, `means` | what it is called, what it measures, what the result means |
+| `[rounds]` | `follow`, `most` | steps are repeated until the first figure of these is steady: within 20% of the mean of five rounds, with a trend within 10% (SNIA) |
+| `[[step]]` | `name`, `title`, `means` | name, what it measures, what the result means |
 | | `measure` | `read`, `write`, `trim`, `sync` or `all`, and one of `.iops`, `.bytes_per_second`, `.latency_mean`, `.latency_p99` |
-| | `options`, `jobs` | job options; several jobs that run at the same time, each with options of its own |
-| | `copies` | how many times the jobs run at the same time; `{copy}` counts them from 0 |
+| | `options`, `jobs` | job options; several concurrent jobs, each with its own options |
+| | `copies` | number of concurrent copies of the jobs; `{copy}` counts them from 0 |
 | | `each` | lists of values for names in braces |
-| | `once` | before the rounds |
-| | `figure` | what was published: `measure`, `value`, `to` (end of a range), `below` (an upper bound), `unit` (IOPS, MB/s, MiB/s, us, ms), `where`, `when` (values of `each`), `apart` (why the model differs) |
+| | `once` | run once, before the rounds |
+| | `figure` | published figure: `measure`, `value`, `to` (end of a range), `below` (an upper bound), `unit` (IOPS, MB/s, MiB/s, us, ms), `where`, `when` (values of `each`), `apart` (why the model differs) |
 
-`{target}`, `{size}`, parts of it (`{size/2}` to `{size/16}`), `{copy}` and `{cpus}` (all processors) stand for what is asked for. `--scale` shortens `runtime`, `ramp_time` and sizes.
+`{target}`, `{size}`, parts of it (`{size/2}` to `{size/16}`), `{copy}` and `{cpus}` (number of CPUs) are replaced by
+their values. `--scale` shortens `runtime`, `ramp_time` and sizes.
 
-What is done is written to a file after each step, `$XDG_STATE_HOME/fathom/suites` or `~/.local/state/fathom/suites` unless
-`--state` names one. After an interruption the same command goes on with the first step that is not done; a finished suite
-takes the file away. On a model each step begins with the burst credits that the one before it left, and no time passes
-between them.
+Progress is saved after each step, in `$XDG_STATE_HOME/fathom/suites` or `~/.local/state/fathom/suites` unless
+`--state` names one. After an interruption, the same command continues with the first unfinished step; the file is
+removed when the suite is complete. On a model, each step starts with the burst credits that the previous step left,
+and no time passes between steps.
 "#;

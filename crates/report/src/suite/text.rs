@@ -155,7 +155,7 @@ pub(crate) fn findings(document: &SuiteResult) -> Vec<(String, Severity, String)
         }
     }
     let merged = |SharedFinding { steps, severity, text, varies }: SharedFinding| {
-        let whose = if varies { format!(" (These are the figures of {}.)", steps[0]) } else { String::new() };
+        let whose = if varies { format!(" (Figures of {}.)", steps[0]) } else { String::new() };
         (steps.join(", "), severity, format!("{text}{whose}"))
     };
     all.into_iter().map(merged).collect()
@@ -210,7 +210,7 @@ pub(crate) fn facts(document: &SuiteResult) -> Vec<(&'static str, String)> {
         fact("", used(document.target_bytes));
     }
     if let Some(volume) = &document.on {
-        let drained = if document.drained { ", its burst credit used up" } else { "" };
+        let drained = if document.drained { ", its burst credits used up" } else { "" };
         fact("modelled on", volume.clone());
         fact("", format!("{}{drained}", used(document.volume_bytes)));
     }
@@ -224,7 +224,7 @@ pub(crate) fn facts(document: &SuiteResult) -> Vec<(&'static str, String)> {
         let (done, most) = (rounds.done, rounds.most);
         let state = match rounds.steady {
             true => "steady: the figures are means of the last five".to_owned(),
-            false if done >= most => "never steady: the figures are means of the last five".to_owned(),
+            false if done >= most => "not steady: the figures are means of the last five".to_owned(),
             false => "not steady yet".to_owned(),
         };
         fact("rounds", format!("{done} of at most {most}, {state}"));

@@ -314,7 +314,7 @@ pub(crate) fn parameters(job: &JobResult) -> String {
     let declared = &job.declared;
     if declared.mixed.len() > 1 {
         let parts: Vec<String> = declared.mixed.iter().map(mixed_parameters).collect();
-        return format!("{} unlike jobs added up: {}", parts.len(), parts.join("; "));
+        return format!("{} different jobs added up: {}", parts.len(), parts.join("; "));
     }
     let load = if job.replay.is_some() { "replay" } else { declared.rw.as_str() };
     let mut parts = vec![format!("{load}{}", block_sizes(job)).trim_start().to_owned(), declared.engine.clone()];
@@ -376,7 +376,7 @@ fn sizes_text(used: impl Iterator<Item = DeclaredSizes>) -> String {
 fn rate(job: &JobResult) -> Option<String> {
     let declared = &job.declared;
     let process = if declared.poisson { ", Poisson" } else { "" };
-    let ops = declared.rate_iops.sum().map(|rate| format!("{} IOPS asked{process}", count(rate as f64)));
+    let ops = declared.rate_iops.sum().map(|rate| format!("{} IOPS requested{process}", count(rate as f64)));
     ops.or_else(|| declared.rate_bytes.sum().map(|rate| format!("{}/s asked{process}", Bytes::new(rate))))
 }
 

@@ -48,7 +48,7 @@ impl RunPage {
             self.stage(stage, namesakes > 1);
         }
         if stages.len() > STAGES_MAX {
-            self.sheet.field("", &format!("and {} more, which held less", stages.len() - STAGES_MAX));
+            self.sheet.field("", &format!("and {} more, which delayed less", stages.len() - STAGES_MAX));
         }
         for (index, note) in notes(model).iter().enumerate() {
             self.sheet.field(if index == 0 { "of the model" } else { "" }, note);
@@ -61,17 +61,17 @@ impl RunPage {
             let (hits, fetched) =
                 (percent(cache.read_hits as f64 / cache.reads as f64), Bytes::new(cache.fetched_bytes));
             let read = Bytes::new(cache.read_bytes);
-            facts.push(format!("{hits} of reads hit; {fetched} came from volumes for {read} read"));
+            facts.push(format!("{hits} of reads hit; {fetched} fetched from volumes for {read} read"));
         }
         if cache.writes > 0 {
             let (written, back) = (Bytes::new(cache.written_bytes), Bytes::new(cache.written_back_bytes));
             let left = Bytes::new(cache.unwritten_bytes);
-            facts.push(format!("{back} of {written} written went to volumes, {left} were still to go at the end"));
+            facts.push(format!("{back} of {written} written back to volumes, {left} still dirty at the end"));
         }
         if cache.writes_held > 0 {
             let held = percent(cache.writes_held as f64 / cache.writes as f64);
             let wait = Nanos::new(cache.held_ns / cache.writes_held);
-            facts.push(format!("{held} of writes waited for room, {wait} on average"));
+            facts.push(format!("{held} of writes throttled, {wait} on average"));
         }
         let whose = if named { format!("{}: ", cache.host) } else { String::new() };
         let text = format!("{whose}{} (of {} of memory)", facts.join("; "), Bytes::new(cache.memory_bytes));
@@ -97,7 +97,7 @@ impl RunPage {
             Some(StageHosts { hosts, stages, .. }) if stages == hosts && hosts > 1 => {
                 format!("; on each of {hosts} hosts")
             }
-            Some(StageHosts { stages, .. }) if stages > 1 => format!("; {stages} of them"),
+            Some(StageHosts { stages, .. }) if stages > 1 => format!("; {stages} instances"),
             _ => String::new(),
         };
         let rule = format!("{}{owner}{hosts}{credits}", stage.rule);

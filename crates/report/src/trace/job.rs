@@ -5,7 +5,7 @@ use trace::{
     BacklogLimit, JobComparison, JobLoop, JobOmission, LoadDifference, LoadDimension, LoadLatency, TraceStudy,
     VolumeComparison,
 };
-use units::{Bytes, Nanos, count, grouped, percent, significant};
+use units::{Bytes, Nanos, count, counted, grouped, percent, significant};
 
 use super::tables::TraceTable;
 use crate::escape::terminal;
@@ -17,13 +17,13 @@ fn not_matched(job: &JobComparison) -> impl Iterator<Item = &LoadDifference> {
 /// Returns statements on the job as labels and values.
 pub(super) fn job_facts(report: &TraceStudy) -> Vec<(&'static str, String)> {
     let Some(job) = &report.job else { return Vec::new() };
-    let (sections, plural) = (job.sections, if job.sections == 1 { "" } else { "s" });
+    let sections = counted(job.sections as u64, "section");
     let kind = match job.job_loop {
         JobLoop::Open => "an open loop",
         JobLoop::Closed => "a closed loop",
     };
     let file = terminal(&job.file, false);
-    let mut facts = vec![("job", format!("{file}: {sections} section{plural} in {kind}, {}", Bytes::new(job.bytes)))];
+    let mut facts = vec![("job", format!("{file}: {sections} in {kind}, {}", Bytes::new(job.bytes)))];
     let matched = job.differences.len() - not_matched(job).count();
     facts.push(("matched", format!("{matched} of {} dimensions", job.differences.len())));
     let names: Vec<String> = not_matched(job).map(|difference| dimension_name(difference.dimension)).collect();
@@ -51,7 +51,7 @@ fn volume_fact(job: &JobComparison) -> Option<(&'static str, String)> {
         return None;
     }
     if missed.is_empty() {
-        return Some(("latency", format!("on all {all} volumes IOPS are within 3 % and p99 within 15 % of the trace")));
+        return Some(("latency", format!("on all {all} volumes IOPS are within 3% and p99 within 15% of the trace")));
     }
     let difference = |volume: &&VolumeComparison| {
         let (iops, p99) = (volume.iops_difference(), volume.p99_difference());
@@ -81,8 +81,8 @@ const fn concerns_latency(dimension: LoadDimension) -> bool {
 
 fn omission(omission: &JobOmission) -> String {
     match omission {
-        JobOmission::UnknownOperations { requests } => format!("{} requests of unknown operations", grouped(*requests)),
-        JobOmission::EmptyRequests { requests } => format!("{} requests of no bytes", grouped(*requests)),
+        JobOmission::UnknownOperations { requests } => format!("{} requests of unknown type", grouped(*requests)),
+        JobOmission::EmptyRequests { requests } => format!("{} zero-length requests", grouped(*requests)),
         JobOmission::FlushesWithoutWrites { flushes } => {
             format!("{} flushes before any write: jobs flush after writes", grouped(*flushes))
         }
@@ -90,15 +90,15 @@ fn omission(omission: &JobOmission) -> String {
             format!("{} flushes: jobs flush at most once for each write", grouped(*flushes))
         }
         JobOmission::DividedRequests { requests } => {
-            format!("{} requests of over 16 MiB are divided", grouped(*requests))
+            format!("{} requests above 16 MiB are split", grouped(*requests))
         }
         JobOmission::AveragedPhases { phases } => {
             format!("{} phases are averaged: there would be too many sections", grouped(*phases))
         }
         JobOmission::RepeatedBursts { bursts } => {
-            format!("the instants of {} bursts: they are repeated at equal intervals", grouped(*bursts))
+            format!("the times of {} bursts: they repeat at equal intervals", grouped(*bursts))
         }
-        JobOmission::JoinedDevices { devices } => format!("{devices} devices are laid next to each other on one"),
+        JobOmission::JoinedDevices { devices } => format!("{devices} devices are placed one after another on one"),
     }
 }
 
@@ -133,14 +133,14 @@ pub(super) fn job_tables(report: &TraceStudy) -> [TraceTable; 2] {
     };
     [
         TraceTable {
-            name: "Distance of the job",
-            note: "The job on a volume as fast as the device of the trace, characterized as the trace was.",
+            name: "Deviation of the job",
+            note: "The job on a volume as fast as the traced device, characterized like the trace.",
             head: vec!["dimension", "trace", "job", "difference", ""],
             rows: job.map(|job| job.differences.iter().map(difference_row).collect()).unwrap_or_default(),
         },
         TraceTable {
             name: "Trace and job on volumes",
-            note: "The trace is replayed, the job is simulated. Latencies count from the intended instant.",
+            note: "The trace is replayed, the job is simulated. Latencies count from the scheduled start.",
             head: vec!["volume", "IOPS", "of job", "", "p99", "of job", ""],
             rows: job.map(|job| job.volumes.iter().map(volume_row).collect()).unwrap_or_default(),
         },
@@ -162,8 +162,8 @@ fn dimension_name(dimension: LoadDimension) -> String {
         LoadDimension::Wait(BacklogLimit::Bytes(per_s)) => format!("p99 wait at {}/s", Bytes::new(per_s)),
         LoadDimension::Dispersion(ms) => format!("dispersion at {}", Nanos::new(ms * 1_000_000)),
         LoadDimension::Footprint => "footprint".to_owned(),
-        LoadDimension::HotAccesses(part) => format!("accesses to hottest {part} %"),
-        LoadDimension::MissRatio(part) => format!("misses of {part} % cache"),
+        LoadDimension::HotAccesses(part) => format!("accesses to hottest {part}%"),
+        LoadDimension::MissRatio(part) => format!("misses of {part}% cache"),
     }
 }
 
@@ -188,7 +188,7 @@ fn difference_text(difference: &LoadDifference) -> String {
 
 fn signed_percent(fraction: f64) -> String {
     let percent = 100.0 * fraction;
-    if percent.abs() < 10.0 { format!("{percent:+.1} %") } else { format!("{percent:+.0} %") }
+    if percent.abs() < 10.0 { format!("{percent:+.1}%") } else { format!("{percent:+.0}%") }
 }
 
 /// A job and its differences as JSON.
@@ -246,11 +246,11 @@ pub fn job_comment(report: &TraceStudy) -> Vec<String> {
     let mut lines = vec![
         format!("Load of the trace {name}: {}", super::summary(report)),
         super::rates(report),
-        "Written by fathom trace --to-job, which prints how far the job is from the trace.".to_owned(),
+        "Written by fathom trace --to-job, which prints how the job differs from the trace.".to_owned(),
     ];
-    lines.extend(job.omissions.iter().map(|left_out| format!("Not as in the trace: {}.", omission(left_out))));
+    lines.extend(job.omissions.iter().map(|left_out| format!("Differs from the trace: {}.", omission(left_out))));
     lines.push("On a model:  fathom sim JOBFILE --on aws/gp3".replace("JOBFILE", &file));
     lines.push(format!("On a device: set filename to its path; it needs {}.", Bytes::new(job.bytes)));
-    lines.push("             If the job writes, the data of the device are lost.".to_owned());
+    lines.push("             If the job writes, the data on the device is lost.".to_owned());
     lines
 }

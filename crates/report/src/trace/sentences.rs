@@ -46,15 +46,15 @@ pub(crate) fn statement(finding: &TraceFinding) -> String {
         TraceFinding::LogWrites { continuing_fraction, streams_p50, sync_fraction, flushes_per_write } => {
             let streams = if streams_p50 <= 1 { "one stream".to_owned() } else { format!("{streams_p50} streams") };
             format!(
-                "The writes are those of a log: {} of them continue {streams}, a process waits for {}, and there are {} \
-                 flushes for each.",
+                "The writes are log writes: {} of them continue {streams}, a process waits for {}, and there are {} \
+                 flushes per write.",
                 percent(continuing_fraction),
                 percent(sync_fraction),
                 significant(flushes_per_write, 2)
             )
         }
         TraceFinding::FrequentFlushes { flushes_per_s, flushes_per_write } => format!(
-            "There are {} flushes and forced writes per second, {} for each write.",
+            "There are {} flushes and forced writes per second, {} per write.",
             count(flushes_per_s),
             significant(flushes_per_write, 2)
         ),
@@ -68,7 +68,7 @@ pub(crate) fn statement(finding: &TraceFinding) -> String {
             format!("A cache as large as all blocks in use would still miss {} of the reads.", percent(read_miss_ratio))
         }
         TraceFinding::DepthOne { busy_time_fraction, service_ns_mean } => format!(
-            "At most one request is in flight, for {} of the time, and takes {} on average.",
+            "At most one request is in flight, for {} of the time; it takes {} on average.",
             percent(busy_time_fraction),
             time(service_ns_mean)
         ),
@@ -80,10 +80,10 @@ pub(crate) fn statement(finding: &TraceFinding) -> String {
         ),
         TraceFinding::HotSpot { blocks_percent, accesses_fraction, zipf_theta } => {
             let fit = zipf_theta.map(|theta| format!("; zipf:{} fits", format_args!("{theta:.2}"))).unwrap_or_default();
-            format!("{blocks_percent}% of the blocks in use have {} of the accesses{fit}.", percent(accesses_fraction))
+            format!("{blocks_percent}% of the blocks in use get {} of the accesses{fit}.", percent(accesses_fraction))
         }
         TraceFinding::QueuedLonger { queued_ns_mean, service_ns_mean } => format!(
-            "Requests wait {} in the queue of the scheduler, and then take {} at the device (means).",
+            "Requests wait {} in the scheduler queue, then take {} at the device (means).",
             time(queued_ns_mean),
             time(service_ns_mean)
         ),
@@ -98,8 +98,8 @@ fn arrivals(finding: &TraceFinding) -> String {
     match *finding {
         TraceFinding::BurstyWrites { bursts, duration_ns_p50, interval_ns_p50, rate_to_mean, requests_fraction } => {
             format!(
-                "Bursts of {} every {} (medians of {}), most of them writes, need {} times the mean IOPS and have {} of \
-                 all requests.",
+                "Bursts of {} every {} (medians of {}), most of them writes, need {} times the mean IOPS and contain \
+                 {} of all requests.",
                 Nanos::new(duration_ns_p50),
                 Nanos::new(interval_ns_p50),
                 count(bursts as f64),
@@ -114,7 +114,7 @@ fn arrivals(finding: &TraceFinding) -> String {
             significant(peak_to_mean, 2)
         ),
         TraceFinding::LongRangeDependence { hurst, standard_error } => format!(
-            "The rate varies over long times: the Hurst exponent is {} +- {}, and 0.5 for independent arrivals.",
+            "The rate is correlated over long times: Hurst exponent {} +- {} (independent arrivals: 0.5).",
             significant(hurst, 2),
             significant(standard_error, 1)
         ),
@@ -126,7 +126,7 @@ fn arrivals(finding: &TraceFinding) -> String {
             format!("Requests are issued whether or not others complete (score {score:.2} of 1).")
         }
         TraceFinding::LateRequests { requests: number, late_ns_max } => format!(
-            "{} of the trace come after later ones, by up to {}: they count as issued with those.",
+            "{} of the trace are out of order by up to {}: they count as issued with the requests before them.",
             requests(number),
             Nanos::new(late_ns_max)
         ),
@@ -152,24 +152,24 @@ pub(crate) const fn advice(finding: &TraceFinding) -> &'static str {
             "Their latency limits commits. Group commits, or use a volume with a protected write cache."
         }
         TraceFinding::ReadsFitInMemory { .. } => "More memory may cost less than more IOPS.",
-        TraceFinding::ReadsDoNotRepeat { .. } => "More memory does not save reads: the volume has to deliver them.",
+        TraceFinding::ReadsDoNotRepeat { .. } => "More memory does not save reads: the volume must serve them.",
         TraceFinding::DepthOne { .. } => {
             "Lower latency or more concurrency makes this load faster; more provisioned IOPS do not."
         }
         TraceFinding::ClosedLoop { .. } => {
-            "A faster volume gets more requests than the trace has, and a slower one fewer."
+            "A faster volume gets more requests than the trace contains, a slower one fewer."
         }
         TraceFinding::OpenLoop { .. } => "A slower volume gets the same requests and a longer queue.",
         TraceFinding::FewLargeRequests { .. } => {
-            "Check the limit of throughput too: these requests reach it long before the limit of IOPS."
+            "Check the throughput limit too: these requests reach it long before the IOPS limit."
         }
         TraceFinding::HotSpot { .. } => "A small cache or a fast tier for these blocks has a large effect.",
         TraceFinding::QueuedLonger { .. } => {
-            "The device takes fewer requests at a time than the load has: raise its queue depth, or its limits if it is \
-             throttled."
+            "The device accepts fewer concurrent requests than the load issues: raise its queue depth, or its limits \
+             if it is throttled."
         }
-        TraceFinding::Failures { .. } => "Look for the cause in the log of the kernel: `dmesg`.",
-        TraceFinding::LateRequests { .. } => "Figures of arrivals and of depth are approximate.",
+        TraceFinding::Failures { .. } => "See the kernel log for the cause: `dmesg`.",
+        TraceFinding::LateRequests { .. } => "Arrivals and depth are approximate.",
     }
 }
 

@@ -77,7 +77,7 @@ fn operations(report: &TraceStudy) -> TraceTable {
     };
     TraceTable {
         name: "Operations",
-        note: "Sequential requests begin where an earlier one of their kind ended.",
+        note: "Sequential requests start where an earlier one of their kind ended.",
         head: vec!["operation", "requests", "share", "IOPS", "throughput", "mean size", "p50 size", "sequential"],
         rows: report.operations().map(row).collect(),
     }
@@ -123,7 +123,7 @@ fn service(report: &TraceStudy) -> TraceTable {
     rows.extend(of(&profile.queued_ns, ", queued"));
     TraceTable {
         name: "Latency",
-        note: "From the issue to the completion; queued is the time in the scheduler before that.",
+        note: "From issue to completion; queued is the time in the scheduler before that.",
         head: vec!["latency", "mean", "p50", "p90", "p99", "p99.9", "max"],
         rows,
     }
@@ -151,7 +151,7 @@ fn working_sets(profile: &TraceProfile) -> TraceTable {
     }));
     TraceTable {
         name: "Working set",
-        note: "Blocks of 4 KiB that are used within a window: mean and maximum over all windows.",
+        note: "Blocks of 4 KiB used within a window: mean and maximum over all windows.",
         head: vec!["used within", "blocks", "max", "read", "max", "written", "max"],
         rows,
     }
@@ -167,7 +167,7 @@ fn caches(profile: &TraceProfile) -> TraceTable {
     };
     TraceTable {
         name: "Cache",
-        note: "Misses of an LRU cache that reads and writes fill; first accesses always miss.",
+        note: "Misses of an LRU cache filled by reads and writes; first accesses always miss.",
         head: vec!["cache size", "misses", "reads that miss"],
         rows: chosen.map(row).collect(),
     }
@@ -200,8 +200,8 @@ fn processes(report: &TraceStudy) -> TraceTable {
     }
     TraceTable {
         name: "Processes",
-        note: "Think time is from the last completion of a process to its next issue; loop is 1 if it waits for \
-               completions and 0 if it does not.",
+        note: "Think time is from a process's last completion to its next issue; loop is 1 if it waits for \
+               completions, 0 if not.",
         head: vec!["process", "IOPS", "reads", "mean size", "sync", "in flight", "think time", "loop"],
         rows,
     }
@@ -227,7 +227,7 @@ fn devices(report: &TraceStudy) -> TraceTable {
     }
     TraceTable {
         name: "Devices",
-        note: "The end of the last request by position is the least size of a volume that can hold the data.",
+        note: "The highest end of a request is the minimum size of a volume that can hold the data.",
         head: vec!["device", "size", "used up to", "IOPS", "throughput"],
         rows,
     }

@@ -130,7 +130,7 @@ fn depth(report: &TraceStudy) -> Option<String> {
     let profile = report.profile.depth?;
     let depth = profile.depth?;
     Some(format!(
-        "{} on average, {} at the 99th percentile of time, at most {}; at least one for {} of the time",
+        "mean {}, p99 {}, maximum {}; at least one for {} of the time",
         significant(depth.mean, 3),
         depth.p99,
         count(depth.max as f64),
@@ -173,7 +173,7 @@ fn hot(report: &TraceStudy) -> Option<String> {
     let hot = &report.profile.reuse.as_ref()?.hot;
     let (first, rest) = hot.shares.split_first()?;
     let mut text =
-        format!("{}% of the blocks have {} of the accesses", first.blocks_percent, percent(first.accesses_fraction));
+        format!("{}% of the blocks get {} of the accesses", first.blocks_percent, percent(first.accesses_fraction));
     for share in rest {
         text += &format!(", {}% {}", share.blocks_percent, percent(share.accesses_fraction));
     }
@@ -243,10 +243,10 @@ pub(crate) fn copied(copy: &TraceCopy) -> String {
     let (number, size) = (requests(copy.requests), Bytes::new(copy.bytes));
     let mut text = format!("{file}: {number} in format {}, {size}", copy.format.name());
     if copy.requests > 0 {
-        text += &format!(", {} bytes for each", significant(copy.bytes as f64 / copy.requests as f64, 3));
+        text += &format!(", {} bytes each", significant(copy.bytes as f64 / copy.requests as f64, 3));
     }
     if copy.omitted > 0 {
-        text += &format!("; left out, as the format cannot express them: {}", requests(copy.omitted));
+        text += &format!("; omitted, because the format cannot express them: {}", requests(copy.omitted));
     }
     text
 }

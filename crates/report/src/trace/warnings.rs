@@ -24,12 +24,12 @@ fn missing(report: &TraceStudy) -> Vec<String> {
     let condition = &report.condition;
     let mut found = Vec::new();
     if let Some(lost) = condition.info.lost.filter(|lost| *lost > 0) {
-        found.push(format!("{} lost while the trace was captured: rates and depth are too low", requests(lost)));
+        found.push(format!("{} lost during capture: rates and depth are too low", requests(lost)));
     }
     if let TraceEnd::Truncated { position, bytes } = condition.end {
         found.push(format!(
-            "{}: byte {position}: the file ends within a block or an event, of which it has {} bytes: requests from there \
-             on are missing",
+            "{}: byte {position}: the file ends after {} bytes of a block or an event: requests from there on are \
+             missing",
             report.name,
             grouped(bytes)
         ));
@@ -50,11 +50,10 @@ fn limits(report: &TraceStudy) -> Vec<String> {
     let (condition, totals) = (&report.condition, &report.profile.totals);
     let mut found = Vec::new();
     if condition.end == TraceEnd::Unfinished {
-        found.push("the trace was not completed: its writer was killed, or still writes".to_owned());
+        found.push("the trace is incomplete: its writer was killed or is still running".to_owned());
     }
     if condition.early > 0 {
-        let text =
-            "out of order and from before the start of the trace; their times count as that start: sort the trace";
+        let text = "out of order and before the start of the trace; they count as issued at the start: sort the trace";
         found.push(format!("{} {text}", requests(condition.early)));
     }
     if totals.requests.total() == 0 {
@@ -65,7 +64,7 @@ fn limits(report: &TraceStudy) -> Vec<String> {
     let gap = report.profile.arrivals.gap_ns.map_or(u64::MAX, |gap| gap.p50);
     if resolution >= 1_000_000 || (resolution > 1 && gap <= resolution) {
         found.push(format!(
-            "times have a resolution of {}: arrivals in narrower windows, gaps and depth are those of rounding",
+            "times have a resolution of {}: narrower windows, gaps and depth are rounding artifacts",
             Nanos::new(resolution)
         ));
     }
@@ -81,15 +80,15 @@ fn limits(report: &TraceStudy) -> Vec<String> {
         found.push(format!("{} without a completion in the trace", requests(incomplete)));
     }
     if condition.info.is_anonymous {
-        found.push("offsets are scrambled and names are dropped: only runs within a region are kept".to_owned());
+        found.push("offsets are scrambled and names removed: only runs within a region are preserved".to_owned());
     }
     if let Some(skipped) = report.profile.reuse.as_ref().map(|reuse| reuse.skipped_blocks).filter(|blocks| *blocks > 0)
     {
-        let text = "blocks of requests above 16 MiB are not in the figures of reuse";
+        let text = "blocks of requests above 16 MiB are not counted in the reuse figures";
         found.push(format!("{} {text}", count(skipped as f64)));
     }
     if let Some(dropped) = report.profile.depth.map(|depth| depth.dropped).filter(|dropped| *dropped > 0) {
-        found.push(format!("over 65,536 requests are in flight; the depth lacks {}", count(dropped as f64)));
+        found.push(format!("over 65,536 requests are in flight; the depth omits {}", count(dropped as f64)));
     }
     found
 }

@@ -4,7 +4,7 @@
 
 use analyse::{Database, Finding, Remedy};
 use serde::Serialize;
-use units::grouped;
+use units::{counted, grouped};
 
 /// Kind of requests that a setting adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,16 +86,16 @@ const ENTRIES: &[DatabaseEntry] = &[
         database: Database::PostgreSql,
         adds: Adds::Both,
         name: "connections",
-        advice: "a connection that follows an index has one read in flight, and one that commits waits for one flush of \
-                 the log: have {n} connections work at the same time (size of the pool, `pgbench -c`)",
+        advice: "an index scan has one read in flight per connection, and a commit waits for one log flush: use {n} \
+                 concurrent connections (pool size, `pgbench -c`)",
         document: &PG_18,
     },
     DatabaseEntry {
         database: Database::PostgreSql,
         adds: Adds::Reads,
         name: "effective_io_concurrency",
-        advice: "set {n} or more; the default is 16 since version 18 and 1 before. It acts on bitmap heap scans, since \
-                 version 18 on sequential scans too; no restart",
+        advice: "set {n} or more; default 16 since version 18, 1 before. Applies to bitmap heap scans, since version \
+                 18 to sequential scans too; no restart",
         document: &PG_IO,
     },
     DatabaseEntry {
@@ -110,99 +110,99 @@ const ENTRIES: &[DatabaseEntry] = &[
         database: Database::PostgreSql,
         adds: Adds::Reads,
         name: "io_workers",
-        advice: "with io_method=worker at most this many asynchronous reads of the whole server are in flight: the default \
-                 is 3, the maximum 32; reload",
+        advice: "with io_method=worker, the whole server has at most this many asynchronous reads in flight: default \
+                 3, maximum 32; reload",
         document: &PG_IO,
     },
     DatabaseEntry {
         database: Database::PostgreSql,
         adds: Adds::Writes,
         name: "commit_delay",
-        advice: "does not add writes, but has more transactions share one flush of the log where many commit at the same \
-                 time (default 0); what limits commits is the latency of a flush",
+        advice: "does not add writes, but lets more concurrent transactions share one log flush (default 0); flush \
+                 latency limits commits",
         document: &PG_WAL,
     },
     DatabaseEntry {
         database: Database::MySql,
         adds: Adds::Reads,
         name: "connections",
-        advice: "asynchronous I/O serves read-ahead only: a query that misses the buffer pool waits for its own page, so \
-                 have {n} connections query at the same time",
+        advice: "asynchronous I/O serves read-ahead only: a query that misses the buffer pool waits for its page, so \
+                 use {n} concurrent connections",
         document: &MYSQL_AIO,
     },
     DatabaseEntry {
         database: Database::MySql,
         adds: Adds::Reads,
         name: "innodb_read_io_threads",
-        advice: "the default is half of the processors and at least 4 (4 before version 8.4), each with up to 256 \
-                 requests; raise it where SHOW ENGINE INNODB STATUS has more than 64 pending reads for each; restart",
+        advice: "default half of the CPUs, at least 4 (4 before version 8.4), each with up to 256 requests; raise it \
+                 if SHOW ENGINE INNODB STATUS shows more than 64 pending reads per thread; restart",
         document: &MYSQL_THREADS,
     },
     DatabaseEntry {
         database: Database::MySql,
         adds: Adds::Writes,
         name: "innodb_io_capacity",
-        advice: "the rate of background flushing: set it to the IOPS of the volume that queries leave over. The default is \
-                 10000, and 200 before version 8.4; no restart",
+        advice: "the rate of background flushing: set it to the volume's IOPS that queries leave unused. Default \
+                 10000, 200 before version 8.4; no restart",
         document: &MYSQL_CAPACITY,
     },
     DatabaseEntry {
         database: Database::MySql,
         adds: Adds::Writes,
         name: "innodb_write_io_threads",
-        advice: "the default is 4, each with up to 256 requests; restart",
+        advice: "default 4, each with up to 256 requests; restart",
         document: &MYSQL_THREADS,
     },
     DatabaseEntry {
         database: Database::RocksDb,
         adds: Adds::Reads,
         name: "ReadOptions::async_io",
-        advice: "reads ahead in iterators and reads the files of a MultiGet in parallel; off by default. MultiGet needs a \
-                 build with folly for it",
+        advice: "reads ahead in iterators and reads the files of a MultiGet in parallel; off by default. MultiGet \
+                 requires a build with folly",
         document: &ROCKSDB_AIO,
     },
     DatabaseEntry {
         database: Database::RocksDb,
         adds: Adds::Reads,
         name: "threads",
-        advice: "a Get waits for one block at a time: read from {n} threads, or ask for many keys with MultiGet",
+        advice: "a Get waits for one block at a time: read from {n} threads, or batch keys with MultiGet",
         document: &ROCKSDB_AIO,
     },
     DatabaseEntry {
         database: Database::RocksDb,
         adds: Adds::Writes,
         name: "max_background_jobs",
-        advice: "flushes and compactions at the same time: the default is 2; can be changed while it runs",
+        advice: "concurrent flushes and compactions: default 2; can be changed at run time",
         document: &ROCKSDB_OPTIONS,
     },
     DatabaseEntry {
         database: Database::RocksDb,
         adds: Adds::Writes,
         name: "max_subcompactions",
-        advice: "threads of one compaction: the default is 1, which does not split it",
+        advice: "threads per compaction: default 1, which does not split it",
         document: &ROCKSDB_OPTIONS,
     },
     DatabaseEntry {
         database: Database::Etcd,
         adds: Adds::Writes,
         name: "latency, not depth",
-        advice: "etcd writes its log in sequence and syncs it, so that no setting puts more in flight: what counts is a \
-                 low latency of writes. 50 writes a second one after the other are enough for a small cluster, 500 are \
-                 recommended under load",
+        advice: "etcd writes its log sequentially and syncs it, so no setting puts more in flight: write latency is \
+                 what counts. 50 sequential writes per second suffice for a small cluster, 500 are recommended under \
+                 load",
         document: &ETCD_HARDWARE,
     },
     DatabaseEntry {
         database: Database::Etcd,
         adds: Adds::Writes,
         name: "etcd_disk_wal_fsync_duration_seconds",
-        advice: "keep its 99th percentile below 10 ms; a disk that etcd does not share with other programs helps most",
+        advice: "keep its p99 below 10 ms; a dedicated disk for etcd helps most",
         document: &ETCD_FAQ,
     },
     DatabaseEntry {
         database: Database::Etcd,
         adds: Adds::Reads,
         name: "memory",
-        advice: "etcd answers from memory: reads of the volume are those of a start or of another process",
+        advice: "etcd answers from memory: reads from the volume come from a start or from another process",
         document: &ETCD_HARDWARE,
     },
 ];
@@ -256,27 +256,21 @@ fn entries(database: Database, reads: bool) -> impl Iterator<Item = &'static Dat
     ENTRIES.iter().filter(move |entry| entry.database == database && (entry.adds == wanted || entry.adds == Adds::Both))
 }
 
-/// Returns `Keep 16 reads in flight. It depends on PostgreSQL (connections, io_workers), MySQL …`; lists all
+/// Returns `Keep 16 reads in flight; set by PostgreSQL (connections, io_workers), MySQL …`; lists all
 /// databases if `database` is `None`.
 pub(super) fn more_in_flight(in_flight: u64, reads: bool, database: Option<Database>) -> String {
-    let kind = match (reads, in_flight) {
-        (true, 1) => "read",
-        (true, _) => "reads",
-        (false, 1) => "write",
-        (false, _) => "writes",
-    };
     let named = |database: Database| {
         let names: Vec<&str> = entries(database, reads).map(|entry| entry.name).collect();
         format!("{} ({})", name(database), names.join(", "))
     };
-    let keep = format!("Keep {} {kind} in flight", grouped(in_flight));
+    let keep = format!("Keep {} in flight", counted(in_flight, if reads { "read" } else { "write" }));
     match database {
-        Some(database) => format!("{keep}. It depends on {}.", named(database)),
+        Some(database) => format!("{keep}; set by {}.", named(database)),
         None => {
             // etcd has no setting that raises the number in flight.
             let all = Database::ALL.into_iter().filter(|database| *database != Database::Etcd);
             let all: Vec<String> = all.map(named).collect();
-            format!("{keep}. It depends on {}. `--database NAME` prints what to set.", super::joined(&all, "or"))
+            format!("{keep}; set by {}. `--database NAME` prints what to set.", super::joined(&all, "or"))
         }
     }
 }

@@ -66,7 +66,7 @@ pub(crate) fn explain_answer(explanation: &Explanation, origin: Origin<'_>) -> A
     }
     let has_spare = found.deciding.is_some_and(asks_for_little);
     if has_spare {
-        actions.push(Action::from("Nothing: the load asks for less than one request at a time.".to_owned()));
+        actions.push(Action::from("Nothing: the load issues less than one request at a time.".to_owned()));
     }
     let helping = found.helping.iter().filter(is_purchase).filter(|finding| !(has_spare && asks_for_little(finding)));
     actions.extend(helping.map(|finding| action(finding, context)));
@@ -107,7 +107,7 @@ pub(super) fn cause(finding: &Finding, subject: &str, origin: Origin<'_>, contex
             let reason = match cpus {
                 busy if busy >= 0.9 => format!("The CPUs limit this: {} busy.", percent(busy)),
                 _ => format!(
-                    "It has {} requests in flight at {}; its limit takes {}.",
+                    "It has {} requests in flight at {}; reaching its limit takes {}.",
                     significant(figures.value(Quantity::InFlightAchieved), 3),
                     figures.time(Quantity::ServiceMean),
                     figures.needed(Quantity::InFlightNeeded)

@@ -179,8 +179,8 @@ pub(super) fn small_region(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn mechanical(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "The disk behaves like a hard disk: {} random IOPS at {}, the time of a seek and part of a rotation. More depth \
-         adds few IOPS and much latency.",
+        "The disk behaves like a hard disk: {} random IOPS at {}, about a seek and part of a rotation. More depth adds \
+         few IOPS and much latency.",
         figures.count(Quantity::Iops),
         figures.time(Quantity::TimeOfOne)
     )

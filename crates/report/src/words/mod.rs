@@ -22,7 +22,7 @@ pub(crate) use providers::create as create_volume;
 pub(crate) use run::{replay, replay_notes, replay_tone};
 pub(crate) use run::{verified, verified_tone};
 
-/// Formats a percentile: `2.8 ms`, `\u{2265} 17.1 s` in the last class of a histogram, `-` if it is not known.
+/// Formats a percentile: `2.8 ms`, `\u{2265} 17.1 s` in the last class of a histogram, `-` if it is unknown.
 pub(crate) fn percentile(percentile: Option<record::Percentile>) -> String {
     match percentile {
         Some(known) => format!("{}{}", if known.at_least { "\u{2265}" } else { "" }, Nanos::new(known.ns)),
@@ -51,7 +51,7 @@ pub(crate) struct SentenceContext<'a> {
     pub verify: bool,
     /// Whether the figures come from an observed device or a claim, which has no job options to set.
     pub observed: bool,
-    /// Whether it is not known how long the job ran.
+    /// Whether it is unknown how long the job ran.
     pub untimed: bool,
     /// Whether a steady state ended the job.
     pub steady: bool,
@@ -359,7 +359,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::LimitUnknown if about.untimed => {
             "Rate and latency are not both known, so the limit is unknown.".to_owned()
         }
-        Code::LimitUnknown => "Latencies are not known, so the limit is unknown.".to_owned(),
+        Code::LimitUnknown => "Latencies are unknown, so the limit is unknown.".to_owned(),
     }
 }
 
@@ -393,7 +393,7 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
             "If direct=1 was not given, set it, or set end_fsync=1 to count the time until data is on the device."
                 .to_owned()
         }
-        Remedy::SeparateResults => "Leave out group_reporting to judge each job.".to_owned(),
+        Remedy::SeparateResults => "Omit group_reporting to judge each job.".to_owned(),
         Remedy::EndTogether => "Give all workers the same runtime, and no size that ends some early.".to_owned(),
         Remedy::WriteFirst => format!("Write {} in full first, with rw=write.", about.path),
         // fio verifies nothing under time_based with a synchronous engine.
@@ -404,13 +404,13 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
             format!("Set steadystate_duration={runtime_s}s.")
         }
         Remedy::RunLonger { runtime_s } if about.observed => format!("Measure for {}.", span(runtime_s as f64)),
-        Remedy::Ramp { ramp_s } if about.observed => format!("Leave out the first {}.", span(ramp_s as f64)),
+        Remedy::Ramp { ramp_s } if about.observed => format!("Exclude the first {}.", span(ramp_s as f64)),
         Remedy::RunLonger { runtime_s } => format!("Set runtime={runtime_s}s with time_based."),
         Remedy::Ramp { ramp_s } if finding.code == Code::BurstOrDrift => {
             let sustained = SentenceFigures(finding).count(Quantity::LateIops);
             format!("Plan with the sustained {sustained} IOPS; ramp_time={ramp_s}s measures that phase alone.")
         }
-        Remedy::Ramp { ramp_s } => format!("Leave it out with ramp_time={ramp_s}s."),
+        Remedy::Ramp { ramp_s } => format!("Exclude it with ramp_time={ramp_s}s."),
         Remedy::LowerDepth { iodepth, total } => {
             format!(
                 "Set iodepth={iodepth} ({total} in flight over all workers): nearly the same IOPS at lower latency."
@@ -447,8 +447,8 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
         Remedy::MoreInFlight { in_flight, reads, database } => databases::more_in_flight(in_flight, reads, database),
         Remedy::Percentiles => "Look at percentiles (p50, p99, p99.9) too.".to_owned(),
         Remedy::Doctor => "Check the host with `fathom doctor`.".to_owned(),
-        Remedy::FasterSyncs => "Give etcd a disk of its own, or one with faster syncs. `fathom doctor` checks the \
-                                settings of the host."
+        Remedy::FasterSyncs => "Use a dedicated disk for etcd, or one with faster syncs. `fathom doctor` checks the \
+                                host settings."
             .to_owned(),
         Remedy::CompareHosts | Remedy::MoreHosts | Remedy::FewerRanks { .. } | Remedy::CompareRanks { .. } => {
             ranks::remedy(remedy, finding)
@@ -671,8 +671,8 @@ mod tests {
         let one = [(Quantity::ServiceMean, 50_000.0), (Quantity::Iops, 19_800.0)];
         assert_eq!(
             sentence(Code::LatencyBound, &one, Some(Remedy::RaiseDepth { iodepth: 32 })),
-            "Latency is the limit: one operation at a time at 50.0 us makes 19.8k IOPS, whatever the device could \
-             do. Set iodepth=32."
+            "Latency is the limit: one operation at a time at 50.0 us gives 19.8k IOPS, regardless of the device. Set \
+             iodepth=32."
         );
         let busy = [(Quantity::Workers, 2.0), (Quantity::CpuShare, 0.97)];
         assert_eq!(
@@ -717,7 +717,7 @@ mod tests {
         let errors = |n: f64| [(Quantity::Errors, n), (Quantity::FirstError, 5.0)];
         assert_eq!(
             sentence(Code::ErrorsSeen, &errors(1.0), None),
-            "One operation failed, with error 5 (Input/output error)."
+            "1 operation failed, with error 5 (Input/output error)."
         );
         assert_eq!(
             sentence(Code::ErrorsSeen, &errors(1_200.0), None),

@@ -37,7 +37,7 @@ fn distinguishing(figures: &SentenceFigures<'_>) -> Vec<String> {
     };
     add(Quantity::RankCpuShare, &|| {
         let (own, others) = (figures.share(Quantity::RankCpuShare), figures.share(Quantity::MedianRankCpuShare));
-        format!("used {own} of a CPU for each worker ({others})")
+        format!("used {own} of a CPU per worker ({others})")
     });
     add(Quantity::RankP99, &|| {
         let (own, others) = (figures.time(Quantity::RankP99), figures.time(Quantity::MedianRankP99));
@@ -58,20 +58,20 @@ pub(super) fn unequal(finding: &Finding, figures: &SentenceFigures<'_>) -> Strin
     let who = subject(finding);
     if figures.has(Quantity::WithinHostVariation) {
         return format!(
-            "Shares depend on the host: {slow} against {fast} IOPS for each rank ({who}). Over {ranks} ranks they vary by \
-             {variation}, among those of one host by {}.",
+            "Shares depend on the host: {slow} against {fast} IOPS per rank ({who}). They vary by {variation} over \
+             {ranks} ranks, by {} among the ranks of one host.",
             figures.share(Quantity::WithinHostVariation)
         );
     }
     format!(
-        "Ranks got unequal shares: {slow} against {fast} IOPS ({who}). Over {ranks} ranks they vary by {variation}."
+        "Ranks got unequal shares: {slow} against {fast} IOPS ({who}). They vary by {variation} over {ranks} ranks."
     )
 }
 
 pub(super) fn host_cpu(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{} at the limit of {} processors, so the figures are those of the {} and not of the storage: the ranks on {} used \
-         {} of {} CPUs.",
+        "{} at the limit of {} CPUs, so the figures describe the {}, not the storage: the ranks on {} used {} of {} \
+         CPUs.",
         hosts_are(figures),
         if figures.value(Quantity::HostsAtLimit) == 1.0 { "its" } else { "their" },
         if figures.value(Quantity::HostsAtLimit) == 1.0 { "host" } else { "hosts" },
@@ -83,7 +83,7 @@ pub(super) fn host_cpu(finding: &Finding, figures: &SentenceFigures<'_>) -> Stri
 
 pub(super) fn host_link(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{} at the limit of {} network link, so the figures are those of the network and not of the storage: the ranks on {} \
+        "{} at the limit of {} network link, so the figures describe the network, not the storage: the ranks on {} \
          transferred {}/s, {} of the {}/s of its fastest link.",
         hosts_are(figures),
         if figures.value(Quantity::HostsAtLimit) == 1.0 { "its" } else { "their" },
@@ -108,13 +108,13 @@ pub(super) fn shared_limit(figures: &SentenceFigures<'_>) -> String {
     let (ranks, enough) = (figures.whole(Quantity::Ranks), figures.whole(Quantity::RanksEnough));
     let whose = match (figures.value(Quantity::Hosts) > 1.0, figures.value(Quantity::HostsSharing) > 1.0) {
         (true, true) => "",
-        (true, false) => " Ranks of one host took what others of it left, so it may be a limit of each host.",
-        (false, _) => " All are on one host, whose limit it may be.",
+        (true, false) => " Other ranks on the same host took over the share, so it may be a limit of each host.",
+        (false, _) => " All are on one host, so it may be that host's limit.",
     };
     if figures.has(Quantity::AllIops) {
         return format!(
-            "The ranks share a limit: {ranks} ranks gave {} IOPS together; when only {enough} were left, these gave {}, \
-             after {} before. {ranks} ranks give what {enough} give.{whose}",
+            "The ranks share a limit: {ranks} ranks gave {} IOPS together; when only {enough} were left, these gave \
+             {}, after {} before. {ranks} ranks give no more than {enough}.{whose}",
             figures.count(Quantity::AllIops),
             figures.count(Quantity::RemainingIops),
             figures.count(Quantity::RemainingIopsBefore)
@@ -143,10 +143,10 @@ pub(super) fn remedy(remedy: &Remedy, finding: &Finding) -> String {
     let figures = &SentenceFigures(finding);
     match *remedy {
         Remedy::CompareHosts if figures.has(Quantity::RankCpuShare) => {
-            "Check what else uses the processors of that host, and distribute its load over more workers.".to_owned()
+            "Check what else uses the CPUs of that host, and distribute its load over more workers.".to_owned()
         }
         Remedy::CompareHosts if figures.has(Quantity::RankErrors) => {
-            "Look for the cause of the errors in the log of that host.".to_owned()
+            "See the log of that host for the cause of the errors.".to_owned()
         }
         Remedy::CompareHosts => {
             "Run `fathom doctor` on the slow host and on another one, and compare their settings and network paths."
@@ -155,9 +155,9 @@ pub(super) fn remedy(remedy: &Remedy, finding: &Finding) -> String {
         Remedy::MoreHosts if finding.code == Code::HostLinkBound => {
             "Distribute the ranks over more hosts, or use hosts with faster links.".to_owned()
         }
-        Remedy::MoreHosts => "Distribute the ranks over more hosts, or use hosts with more processors.".to_owned(),
+        Remedy::MoreHosts => "Distribute the ranks over more hosts, or use hosts with more CPUs.".to_owned(),
         Remedy::FewerRanks { ranks } => format!(
-            "Use {}: more of them only add latency. To get more, raise the limit that they share.",
+            "Use {}: more only add latency. To get more, raise the limit that they share.",
             counted(ranks, "rank")
         ),
         Remedy::CompareRanks { ranks } => format!(
@@ -232,9 +232,9 @@ mod tests {
         (members[5].cpu_share, members[5].latency_ns, members[5].errors) = (0.97, Some([1, 5_000_000, 9]), 3);
         assert_eq!(
             sentence(members, None, Code::RankStraggler),
-            "Rank 5 on node2 is far slower than the others: 400 IOPS against a median of 1.00k over 8 ranks that run the \
-             same work. Unlike the median, it used 97.0% of a CPU for each worker (25.0%), has a p99 of 5.00 ms (1.00 ms) \
-             and has 3 failed operations. Check what else uses the processors of that host, and distribute its load over \
+            "Rank 5 on node2 is far slower than the others: 400 IOPS against a median of 1.00k over 8 ranks that run \
+             the same work. Unlike the median, it used 97.0% of a CPU per worker (25.0%), has a p99 of 5.00 ms (1.00 \
+             ms) and has 3 failed operations. Check what else uses the CPUs of that host, and distribute its load over \
              more workers."
         );
     }
@@ -244,9 +244,9 @@ mod tests {
         let members = (0..4).map(|rank| member(rank, &[1_000 + 500 * u64::from(rank / 2); 10])).collect();
         assert_eq!(
             sentence(members, None, Code::RankSharesUnequal),
-            "Shares depend on the host: 1.00k against 1.50k IOPS for each rank (node0 against node1). Over 4 ranks they \
-             vary by 23.1%, among those of one host by 0.0%. Run `fathom doctor` on the slow host and on another one, and \
-             compare their settings and network paths."
+            "Shares depend on the host: 1.00k against 1.50k IOPS per rank (node0 against node1). They vary by 23.1% \
+             over 4 ranks, by 0.0% among the ranks of one host. Run `fathom doctor` on the slow host and on another \
+             one, and compare their settings and network paths."
         );
     }
 
@@ -257,16 +257,15 @@ mod tests {
         members[3].cpu_share = 1.8;
         assert_eq!(
             sentence(members.clone(), None, Code::HostCpuBound),
-            "1 of 2 hosts is at the limit of its processors, so the figures are those of the host and not of the storage: \
-             the ranks on node1 used 92.5% of 8 CPUs. Distribute the ranks over more hosts, or use hosts with more \
-             processors."
+            "1 of 2 hosts is at the limit of its CPUs, so the figures describe the host, not the storage: the ranks on \
+             node1 used 92.5% of 8 CPUs. Distribute the ranks over more hosts, or use hosts with more CPUs."
         );
         members.iter_mut().for_each(|member| member.link_bytes_per_second = Some(9 << 20));
         assert_eq!(
             sentence(members, None, Code::HostLinkBound),
-            "All 2 hosts are at the limit of their network link, so the figures are those of the network and not of the \
-             storage: the ranks on node1 transferred 7.81 MiB/s, 86.8% of the 9 MiB/s of its fastest link. Distribute the \
-             ranks over more hosts, or use hosts with faster links."
+            "All 2 hosts are at the limit of their network link, so the figures describe the network, not the storage: \
+             the ranks on node1 transferred 7.81 MiB/s, 86.8% of the 9 MiB/s of its fastest link. Distribute the ranks \
+             over more hosts, or use hosts with faster links."
         );
     }
 
@@ -276,7 +275,7 @@ mod tests {
         assert_eq!(
             sentence(members, None, Code::SharedLimit),
             "The ranks share a limit: 4 ranks gave 2.00k IOPS together; when only 2 were left, these gave 2.00k, after \
-             1.00k before. 4 ranks give what 2 give. Use 2 ranks: more of them only add latency. To get more, raise the \
+             1.00k before. 4 ranks give no more than 2. Use 2 ranks: more only add latency. To get more, raise the \
              limit that they share."
         );
         let members = (0..64).map(|rank| member(rank, &[640; 10])).collect();

@@ -2,7 +2,7 @@
 
 use analyse::{Code, Finding, Quantity, Remedy};
 use record::{ReplayRecord, Unchecked, Verified};
-use units::{Nanos, grouped, significant};
+use units::{Nanos, counted, grouped, significant};
 
 use super::{SentenceFigures, subject};
 use crate::fio::error_text;
@@ -24,8 +24,7 @@ pub(super) fn errors(figures: &SentenceFigures<'_>, engine: &str) -> String {
         };
     }
     let errors = figures.value(Quantity::Errors) as u64;
-    let failed =
-        if errors == 1 { "One operation failed".to_owned() } else { format!("{} operations failed", grouped(errors)) };
+    let failed = format!("{} failed", counted(errors, "operation"));
     if first == EILSEQ {
         let blocks =
             if errors == 1 { "1 block differs".to_owned() } else { format!("{} blocks differ", grouped(errors)) };
@@ -56,8 +55,8 @@ pub(super) fn not_verified(figures: &SentenceFigures<'_>, unchecked: Option<Unch
     if unchecked == Some(Unchecked::Overwritten) {
         let amount = if checked == 0.0 { "Nothing" } else { "Not everything" };
         return format!(
-            "{amount} was verified: {reason}, and only {} of {} could be checked. Give each worker a file or a region of \
-             its own (offset_increment), or use numjobs=1.",
+            "{amount} was verified: {reason}, and only {} of {} could be checked. Give each worker its own file or \
+             region (offset_increment), or use numjobs=1.",
             grouped(checked as u64),
             blocks(written, "written")
         );
@@ -102,13 +101,12 @@ pub(crate) const fn unchecked_because(unchecked: Unchecked) -> &'static str {
 
 /// Formats a number of blocks: `1 written block`, `1,024 written blocks`.
 fn blocks(count: f64, which: &str) -> String {
-    format!("{} {which} block{}", grouped(count as u64), if count == 1.0 { "" } else { "s" })
+    counted(count as u64, &format!("{which} block"))
 }
 
 /// Formats the number of operations: `1 operation`, `50,701 operations`.
 pub(super) fn operations(figures: &SentenceFigures<'_>) -> String {
-    let plural = if figures.value(Quantity::Operations) == 1.0 { "" } else { "s" };
-    format!("{} operation{plural}", figures.whole(Quantity::Operations))
+    counted(figures.value(Quantity::Operations) as u64, "operation")
 }
 
 pub(super) fn not_asynchronous(figures: &SentenceFigures<'_>, engine: &str) -> String {
@@ -116,7 +114,7 @@ pub(super) fn not_asynchronous(figures: &SentenceFigures<'_>, engine: &str) -> S
     if figures.has(Quantity::SubmissionShare) {
         let cause = match figures.0.remedy {
             Some(Remedy::Direct | Remedy::DirectUnlessGiven) => "as it does through the page cache",
-            _ => "as it does where the queue of the device (`nr_requests`) is shorter, or the file system waits",
+            _ => "as it does if the device queue (`nr_requests`) is shorter, or the filesystem waits",
         };
         let disks = figures.0.subject.as_ref().map_or_else(String::new, |disks| {
             format!(" {disks} had {} in flight by their counters.", figures.in_flight(Quantity::InFlightAchieved))
@@ -364,7 +362,7 @@ pub(super) fn little(figures: &SentenceFigures<'_>) -> String {
 }
 
 pub(super) fn depth_unknown(figures: &SentenceFigures<'_>) -> String {
-    format!("{}, but the depth is unknown, and with it the limit.", little(figures))
+    format!("{}, but the depth is unknown, and so is the limit.", little(figures))
 }
 
 /// Names the only kind whose latencies are known.
@@ -373,8 +371,8 @@ pub(super) fn one_kind_timed(finding: &Finding, figures: &SentenceFigures<'_>) -
         format!(", and {} of them in flight", figures.in_flight(Quantity::InFlightAchieved))
     });
     format!(
-        "Only the latency of {}s is known: {} on average{in_flight}. Without that of the other operations the limit \
-         is unknown.",
+        "Only the latency of {}s is known: {} on average{in_flight}. Without the latency of the other operations, the \
+         limit is unknown.",
         finding.subject.as_deref().unwrap_or_default(),
         figures.time(Quantity::ServiceMean),
     )
@@ -437,14 +435,14 @@ pub(super) fn latency_target(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn latency_bound(figures: &SentenceFigures<'_>) -> String {
     if figures.has(Quantity::SyncMean) {
         return format!(
-            "Latency is the limit: one operation at a time at {}, plus {} per sync, makes {} IOPS on any device.",
+            "Latency is the limit: one operation at a time at {}, plus {} per sync, gives {} IOPS on any device.",
             figures.time(Quantity::ServiceMean),
             figures.time(Quantity::SyncMean),
             figures.count(Quantity::Iops)
         );
     }
     format!(
-        "Latency is the limit: one operation at a time at {} makes {} IOPS, whatever the device could do.",
+        "Latency is the limit: one operation at a time at {} gives {} IOPS, regardless of the device.",
         figures.time(Quantity::ServiceMean),
         figures.count(Quantity::Iops)
     )
@@ -564,7 +562,7 @@ const LATE_NS: u64 = 1_000_000;
 pub(crate) fn replay(replay: &ReplayRecord) -> String {
     let pace = match (replay.speed, replay.closed_loop) {
         (None, _) => "as fast as possible".to_owned(),
-        (Some(speed), false) if is_original(speed) => "at their instants (open loop)".to_owned(),
+        (Some(speed), false) if is_original(speed) => "at their recorded times (open loop)".to_owned(),
         (Some(speed), false) => format!("at {speed}x the speed (open loop)"),
         (Some(speed), true) if is_original(speed) => "after their dependencies (closed loop)".to_owned(),
         (Some(speed), true) => format!("after their dependencies (closed loop), think times at {speed}x"),
@@ -595,13 +593,13 @@ pub(crate) fn replay_notes(replay: &ReplayRecord) -> Vec<String> {
     if replay.speed.is_some() && replay.behind_max_ns >= LATE_NS {
         let cause = if replay.has_reached_depth() {
             format!(
-                ": all {} operations of the queue were in flight; a larger iodepth keeps the instants",
+                ": all {} operations of the queue were in flight; a larger iodepth keeps the schedule",
                 replay.depth
             )
         } else {
             String::new()
         };
-        notes.push(format!("up to {most} behind the intended instants, the last request {last}{cause}"));
+        notes.push(format!("up to {most} behind schedule, the last request {last}{cause}"));
     }
     notes.extend(replay.notes.iter().cloned());
     notes
@@ -666,7 +664,10 @@ mod tests {
     #[test]
     fn the_line_says_what_was_replayed_and_how() {
         let line = replay(&record());
-        assert_eq!(line, "12,345 of 12,345 requests of db.trace, from 0 s to 600 s, at their instants (open loop)");
+        assert_eq!(
+            line,
+            "12,345 of 12,345 requests of db.trace, from 0 s to 600 s, at their recorded times (open loop)"
+        );
         let pace = |speed, closed_loop| replay(&ReplayRecord { speed, closed_loop, ..record() });
         assert!(pace(Some(2.5), false).ends_with("at 2.5x the speed (open loop)"));
         assert!(pace(Some(1.0), true).ends_with("after their dependencies (closed loop)"));
@@ -679,7 +680,7 @@ mod tests {
     fn lateness_has_its_cause() {
         assert!(replay_notes(&record()).is_empty());
         let late = ReplayRecord { behind_max_ns: 20_000_000, behind_last_ns: 1_500_000, ..record() };
-        assert_eq!(replay_notes(&late), ["up to 20.0 ms behind the intended instants, the last request 1.50 ms"]);
+        assert_eq!(replay_notes(&late), ["up to 20.0 ms behind schedule, the last request 1.50 ms"]);
         let full = ReplayRecord { in_flight_max: 64, notes: vec!["3 requests are missing".into()], ..late };
         let notes = replay_notes(&full);
         assert!(notes[0].contains("all 64 operations of the queue were in flight") && notes.len() == 2, "{notes:?}");

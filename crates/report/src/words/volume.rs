@@ -9,7 +9,7 @@ pub(super) fn cap(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let what = match finding.code {
         Code::VolumeIopsCap => "the IOPS limit of the volume",
         Code::VolumeThroughputCap => "the throughput limit of the volume",
-        Code::MachineCap => "the limit of the machine, below that of the volume",
+        Code::MachineCap => "the limit of the machine, below the volume's",
         Code::EgressCap => "the network limit of the machine",
         _ => "the limit of a queue before the volume",
     };
@@ -80,7 +80,7 @@ pub(super) fn size(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn provisioned(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "The limit is what was provisioned: {} can give up to {} IOPS for this load.",
+        "The limit is the provisioned value: {} can provide up to {} IOPS for this load.",
         size_words(figures.value(Quantity::VolumeBytes)),
         figures.count(Quantity::LargerIops)
     )
@@ -129,7 +129,7 @@ pub(super) fn too_shallow(finding: &Finding, figures: &SentenceFigures<'_>) -> S
     )
 }
 
-/// Utilization from which a device or the host's processors count as always busy.
+/// Utilization from which a device or the host's CPUs count as always busy.
 const BUSY: f64 = 0.9;
 
 /// Explanation of latencies above that of a single request. Averages show no more.
@@ -158,7 +158,7 @@ pub(super) fn too_few_in_flight(figures: &SentenceFigures<'_>, database: Option<
 /// Returns the sentences for a mean depth that is sufficient, on a device that was idle at times.
 pub(super) fn uneven(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{} requests in flight are enough for {} IOPS, yet the volume gave {}. Requests took {}: {WAITED}. The device was \
+        "{} requests in flight suffice for {} IOPS, yet the volume gave {}. Requests took {}: {WAITED}. The device was \
          idle {} of the time.{}",
         significant(figures.value(Quantity::InFlightAchieved), 3),
         figures.count(Quantity::CapIops),
@@ -198,7 +198,7 @@ pub(super) fn burst_running(finding: &Finding, figures: &SentenceFigures<'_>) ->
     let lasts = match figures.has(Quantity::BurstLasts) {
         true => format!("Full credits last {} at {pace} IOPS.", figures.span(Quantity::BurstLasts)),
         false => {
-            format!("Bursts to {} IOPS are published, their duration is not.", figures.count(Quantity::BurstIops))
+            format!("Bursts to {} IOPS are published, but not their duration.", figures.count(Quantity::BurstIops))
         }
     };
     format!(

@@ -172,7 +172,7 @@ fn ranks_without_a_job_or_results_have_no_entry() {
     fleet.members.push(RankRecord { rank: 2, hostname: "node3".to_owned(), ..RankRecord::default() });
     let (_, ours) = written(&run, OutputFormat::Json);
     assert_eq!(entries(&ours).len(), 4 + 2);
-    assert_eq!(ours["fathom notes"][0], "rank 3 is missing: there is no result of it");
+    assert_eq!(ours["fathom notes"][0], "rank 3 is missing: it left no result");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(super) fn check(plan: &Plan, workers: &[WorkerPlan], volumes: &Volumes) -> V
         .collect()
 }
 
-/// Reports jobs that spend cycles of a processor, which models do not have.
+/// Reports jobs that spend cycles of a CPU, which models do not have.
 fn spins(job: &Job) -> Option<Problem> {
     (job.pace.thinkcycles > 0).then(|| {
         let message = format!("job `{}`: models do not simulate CPU cycles", job.name);

@@ -103,7 +103,7 @@ impl HostedWorkers {
         numbers
     }
 
-    /// Assembles the record of all hosts, as ranks do: each host's own, merged one after the other. The results of
+    /// Assembles the record of all hosts, as ranks do: each host's own, merged one after another. The results of
     /// workers keep no histograms.
     pub(super) fn assemble(
         &self,

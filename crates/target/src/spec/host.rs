@@ -69,6 +69,6 @@ pub enum NumaMemory {
     Bind(NumaNodes),
     /// Spread over these nodes.
     Interleave(NumaNodes),
-    /// On the node of the processor.
+    /// On the node of the CPU.
     Local,
 }

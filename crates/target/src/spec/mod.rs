@@ -57,7 +57,7 @@ pub enum EngineKind {
     Netsplice,
     /// Objects of a store, over HTTP.
     Http,
-    /// Bursts of work for the processor instead of I/O.
+    /// Bursts of work for the CPU instead of I/O.
     Cpuio,
     /// A program that runs as long as the job.
     Exec,
@@ -90,7 +90,7 @@ pub enum EngineKind {
 pub struct NameCall {
     /// What the call does.
     pub action: NameAction,
-    /// Whether the names are those of directories.
+    /// Whether the names are directories.
     pub directory: bool,
 }
 
@@ -210,7 +210,7 @@ impl EngineKind {
     }
 }
 
-/// What an engine is, whatever its settings.
+/// Properties of an engine, independent of its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineTraits {
     /// fio's name.

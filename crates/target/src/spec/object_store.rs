@@ -5,7 +5,7 @@ use std::fmt;
 /// An object store and the access to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectStoreOptions {
-    /// Host, with a port if it is not that of the protocol (`http_host`).
+    /// Host, with a port if it is not the protocol's default (`http_host`).
     pub host: String,
     /// Encryption of the connection (`https`).
     pub encryption: StoreEncryption,

@@ -2,7 +2,7 @@
 
 use units::Nanos;
 
-/// Load of the processor by a job without I/O.
+/// Load of the CPU by a job without I/O.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessorLoad {
     /// Percentage of the time in which a worker is busy, at most 100 (`cpuload`); zero if the job does not say.

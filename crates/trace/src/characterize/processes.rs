@@ -7,7 +7,7 @@ use crate::TraceRequest;
 /// An issue within this time of a completion follows it, in nanoseconds: longer than a thread needs to be woken and to
 /// issue, and shorter than most service times.
 const FOLLOW_NS: u64 = 20_000;
-/// Least mean depth of a process for which depths at issue and over time can be told apart.
+/// Least mean depth of a process for which depths at issue and over time can be separated.
 const DEPTH_MIN: f64 = 0.05;
 /// Greatest fraction of the time near completions for which issues near completions mean something.
 const CHANCE_MAX: f64 = 0.9;

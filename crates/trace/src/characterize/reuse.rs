@@ -266,7 +266,7 @@ const GROUP: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Recency {
     words: Box<[u64; WORDS]>,
-    /// Marked slots of each word: cheaper than counting bits on processors that are not asked for an instruction for it.
+    /// Marked slots of each word: cheaper than counting bits on CPUs that are not asked for an instruction for it.
     counts: [u8; WORDS],
     groups: [u32; WORDS / GROUP],
     next: usize,

@@ -10,7 +10,7 @@ const WAYS: usize = 8;
 /// Distance of the place at which a request would continue a stream by chance only, in its length. It is farther than
 /// requests of a stream that overtake each other.
 const CHANCE_DISTANCE: u64 = 97;
-/// Number of recent streams that are told apart to find how many are interleaved.
+/// Number of recent streams that are separated to find how many are interleaved.
 const RECENT: usize = 16;
 
 /// A run of requests of which each begins where the one before ends.

@@ -89,7 +89,7 @@ impl TraceExport {
         self.omitted
     }
 
-    /// Appends the rest to `output`; `info` is what the trace says of itself at its end.
+    /// Appends the rest to `output`; `info` is the metadata of the trace at its end.
     pub fn finish(self, info: &TraceInfo, output: &mut Vec<u8>) {
         match self.target {
             ExportTarget::Own(mut writer) => {

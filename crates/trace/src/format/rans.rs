@@ -1,7 +1,7 @@
 //! Entropy coding of bytes: range asymmetric numeral systems (rANS) with the frequencies of one block.
 //!
 //! Two interleaved states of 32 bits with 16-bit words: at most one word enters or leaves a state for each symbol, and
-//! the processor works on both at once.
+//! the CPU works on both at once.
 
 use super::bits::{BlockFields, push_varint};
 

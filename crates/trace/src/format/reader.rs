@@ -81,7 +81,7 @@ impl TraceReader {
         self.has_ended = true;
     }
 
-    /// Returns what the trace says of itself, as far as it has been read.
+    /// Returns the metadata of the trace, as far as it has been read.
     #[must_use]
     pub fn info(&self) -> &TraceInfo {
         &self.info

@@ -27,7 +27,7 @@ impl Default for TraceWriterOptions {
 #[derive(Debug)]
 pub struct TraceWriter {
     options: TraceWriterOptions,
-    /// What the trace says of itself; names may be added at any time, before the requests that use them.
+    /// Metadata of the trace; names may be added at any time, before the requests that use them.
     pub info: TraceInfo,
     /// What has been written of it.
     written_info: TraceInfo,

@@ -1,4 +1,4 @@
-//! Binary traces of blktrace, with a file for each processor.
+//! Binary traces of blktrace, with a file for each CPU.
 
 use super::at_byte;
 use super::blktrace::{EventReader, RawEvent, RawNext, next_event};

@@ -55,7 +55,7 @@ impl TraceInput {
         }
     }
 
-    /// Begins to read a trace in a format. Only blktrace has several files: one for each processor of the host.
+    /// Begins to read a trace in a format. Only blktrace has several files: one for each CPU of the host.
     #[must_use]
     pub fn new(name: &str, format: TraceFormat, files: usize) -> Self {
         let source = match format {

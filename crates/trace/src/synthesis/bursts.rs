@@ -16,7 +16,7 @@ pub(super) const SUBMITTED_TOGETHER: BatchRule = BatchRule { gap_ns: 100_000, re
 pub(super) const IN_A_ROW: BatchRule = BatchRule { gap_ns: 1_000_000, requests_min: 3 };
 /// Maximum number of batches that are kept. Beyond it, those with the smallest gaps are joined.
 const BATCHES_MAX: usize = 131_072;
-/// Least fraction of the requests of a class in batches, and greatest fraction of the time, for bursts to be told apart.
+/// Least fraction of the requests of a class in batches, and greatest fraction of the time, for bursts to be separated.
 const BURSTS_MIN: f64 = 0.1;
 const TIME_MAX: f64 = 0.25;
 

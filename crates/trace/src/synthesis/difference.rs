@@ -305,7 +305,7 @@ pub struct JobComparison {
     pub bytes: u64,
     /// What the job leaves out or changes.
     pub omissions: Vec<JobOmission>,
-    /// Differences of its load from that of the trace.
+    /// Differences between its load and the trace's.
     pub differences: Vec<LoadDifference>,
     /// The trace and the job on modelled volumes.
     pub volumes: Vec<VolumeComparison>,

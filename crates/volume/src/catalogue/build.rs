@@ -2,7 +2,7 @@
 
 mod assumed;
 
-use units::{Bytes, Nanos, Problem};
+use units::{Bytes, Nanos, Problem, counted};
 
 use super::about::{About, RegionalPrice, about};
 use super::document::At;
@@ -330,8 +330,7 @@ impl VolumeBuilder<'_> {
         let servers = whole(servers);
         let service_us = self.bounded(&station.service_us, "service_us", false)?;
         let each = self.show_with_value(&station.service_us, "us").unwrap_or_default();
-        let plural = if servers == 1 { "" } else { "s" };
-        let rule = format!("{} server{plural}, {each} per operation", number(servers as f64));
+        let rule = format!("{}, {each} per operation", counted(servers, "server"));
         Some(Station {
             name: station.name.clone(),
             scope: station.scope.clone(),

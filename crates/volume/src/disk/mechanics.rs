@@ -1,4 +1,4 @@
-//! Executes the commands of a drive, one after the other.
+//! Executes the commands of a drive, one after another.
 
 use units::{Bytes, Nanos, random::Random};
 

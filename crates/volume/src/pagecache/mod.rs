@@ -52,7 +52,7 @@ pub struct PageCacheSettings {
     pub writes_in_flight_max: u32,
     /// Duration of a call besides copying.
     pub call: Nanos,
-    /// Bytes per second that one processor copies between a job's buffer and pages.
+    /// Bytes per second that one CPU copies between a job's buffer and pages.
     pub copy_bytes_per_sec: u64,
 }
 
@@ -321,7 +321,7 @@ impl PageCache {
         }
     }
 
-    /// Starts a transfer whose end is not known yet.
+    /// Starts a transfer whose end is unknown yet.
     fn begin_transfer(&mut self, kind: RequestKind, device: u32, start: u64) -> u32 {
         let flight = TransferInFlight { kind, device, start, end: start, slot: 0, first: NONE, last: NONE };
         match self.flights_free.pop() {

@@ -6,7 +6,7 @@
 //!
 //! What changes during a run is the [`pattern::Phase`] of the pattern. Each operation leaves the phase in which the next
 //! one finds it: `Load` as a rule, `Sync` if one is due, `BacklogFull` or `LoopEnd` if it was the last before a read-back
-//! or of its loop. Before a data operation, phases other than `Load` are passed one after the other: `LoopEnd` issues the
+//! or of its loop. Before a data operation, phases other than `Load` are passed one after another: `LoopEnd` issues the
 //! syncs at the end, then becomes `ReadBack` if something is to be read back, `LoopStart` if there is another loop, or
 //! `Done`; `LoopStart` renews files, issues the sync that was still due, and becomes `Load`, or `PassStart` if caches are
 //! invalidated before the first operation. In `ReadBack` and `BacklogFull` the issuer waits until [`Issuer::resume`]:
@@ -45,7 +45,7 @@ use zoned::Zoned;
 #[derive(Debug)]
 // The tag is compared twice for each operation. In unused values of a field it takes two more instructions each time.
 #[repr(u8)]
-#[expect(clippy::large_enum_variant, reason = "another pointer costs 3 % of the instructions of a fast operation")]
+#[expect(clippy::large_enum_variant, reason = "another pointer costs 3% of the instructions of a fast operation")]
 pub enum Issuer {
     /// Uniform operations.
     Fast(Fast),

@@ -5,7 +5,7 @@
 //! completion keeps its distance from the issue before it. Requests of a process stay in order.
 //!
 //! One worker replays all processes: a worker for each would need the requests of all others in memory. More requests
-//! read ahead than [`AHEAD_MAX`] would leave the processor's cache.
+//! read ahead than [`AHEAD_MAX`] would leave the CPU's cache.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

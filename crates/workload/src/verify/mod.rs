@@ -6,7 +6,7 @@
 //! of the writes, and the first wrong byte can be located.
 //!
 //! Where writes of a job may overlap, headers hold the number of the write instead of the pass, and a block must be
-//! that of the last write to it. Such writes are issued one after the other, so that the last one is known.
+//! that of the last write to it. Such writes are issued one after another, so that the last one is known.
 //!
 //! A block that another worker may have overwritten is not checked: this worker's write may have been lost before.
 //!

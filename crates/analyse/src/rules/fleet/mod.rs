@@ -80,7 +80,7 @@ fn mean_and_variance(values: &[f64]) -> (f64, f64) {
 /// the storage protocol more. A host that gets more than its fastest link carries has several.
 const LINK: std::ops::RangeInclusive<f64> = 0.85..=1.05;
 
-/// Checks for hosts whose ranks together use nearly all processors.
+/// Checks for hosts whose ranks together use nearly all CPUs.
 fn cpu(run: &Run, fleet: &FleetRecord) -> Option<Finding> {
     let hosts = hosts::all(fleet);
     let busy = hosts::busy(run, &hosts);

@@ -64,7 +64,7 @@ pub(super) fn straggler(fleet: &FleetRecord) -> Option<Finding> {
 
 /// Adds what distinguishes a rank from the others of its group.
 fn distinguished(finding: Finding, slowest: &RankRecord, group: &Group<'_>) -> Finding {
-    /// Fraction of a processor from which a worker's processor is busy, and below which that of others is not.
+    /// Fraction of a CPU from which a worker's CPU is busy, and below which that of others is not.
     const CPU: (f64, f64) = (0.9, 0.8);
     const P99: f64 = 1.5;
     const LASTED: f64 = 0.9;

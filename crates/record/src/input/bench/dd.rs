@@ -1,5 +1,7 @@
 //! Reads the results of dd, which mean something only with its command line.
 
+use units::counted;
+
 use super::pattern::{block, quantity, scan};
 use super::{BenchKind, BenchResult, InputText};
 
@@ -83,13 +85,13 @@ pub(super) fn read(text: &InputText) -> (Vec<BenchResult>, Vec<String>) {
             _ => unknown += 1,
         }
     }
-    let left_out = |count: usize, why: &str| (count > 0).then(|| format!("left out: {count} of dd {why}"));
-    let flushed =
-        "writes with one sync at the end pass the page cache, which makes requests of them in sizes of its own";
+    let left_out =
+        |count: usize, why: &str| (count > 0).then(|| format!("ignored: {} {why}", counted(count as u64, "dd result")));
+    let flushed = "writes with one sync at the end go through the page cache, which chooses the request sizes";
     let notes = [
         is_flushed.then(|| flushed.to_owned()),
-        left_out(unknown, "without one command line right above"),
-        left_out(cached, "that may be of the page cache, without `direct`, `dsync` or `conv=fdatasync`"),
+        left_out(unknown, "without a command line directly above"),
+        left_out(cached, "without `direct`, `dsync` or `conv=fdatasync`, which may show the page cache"),
     ];
     (results, notes.into_iter().flatten().collect())
 }

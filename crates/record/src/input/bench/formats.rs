@@ -98,8 +98,8 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
         depth: Some(1.0),
         is_serial: true,
         note: Some(
-            "pg_test_fsync waits for each write and its sync before the next: 1 in flight. Only its first section, of one \
-             write for each sync, counts here",
+            "pg_test_fsync waits for each write and its sync before the next: 1 in flight. Only its first section, \
+             with one write per sync, is used",
         ),
         keeps_settings: true,
         ..format(
@@ -117,7 +117,7 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
     BenchFormat {
         depth: Some(1.0),
         is_serial: true,
-        note: Some("pveperf writes and syncs a file again and again, one at a time: 1 in flight"),
+        note: Some("pveperf writes and syncs a file repeatedly, one at a time: 1 in flight"),
         ..format("pveperf", &[line(Ends, "FSYNCS/SECOND: {sync.iops}")])
     },
     BenchFormat {
@@ -217,7 +217,7 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
         )
     },
     BenchFormat {
-        note: Some("YABS runs fio with 2 jobs of depth 64, mixing reads and writes, one block size after the other"),
+        note: Some("YABS runs fio with 2 jobs of depth 64 and mixed reads and writes, one block size after another"),
         lines: &[
             line(Says, "Block Size | {block} (IOPS) | {} (IOPS)"),
             line(Says, "Read | {read.kib_rate} ({read.iops}) | {} ({})"),
@@ -236,7 +236,7 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
         ..YABS
     },
     BenchFormat {
-        note: Some("rados bench transfers objects of a cluster, each of which its disks may store in several requests"),
+        note: Some("rados bench transfers objects; the disks of the cluster may store each in several requests"),
         workers: Some(1.0),
         ..format(
             "rados bench",
@@ -265,7 +265,7 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
     },
     BenchFormat {
         keeps_full: true,
-        note: Some("rbd bench measures an image of a cluster through librbd, whose cache may take writes"),
+        note: Some("rbd bench measures an image through librbd, whose cache may absorb writes"),
         workers: Some(1.0),
         ..format(
             "rbd bench",
@@ -288,7 +288,7 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
         )
     },
     BenchFormat {
-        note: Some("of elbencho's two columns, the figures of the last worker to finish count"),
+        note: Some("of elbencho's two columns, the one of the last worker to finish is used"),
         ..format(
             "elbencho",
             &[
@@ -303,7 +303,7 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
     BenchFormat {
         depth: Some(1.0),
         keeps_settings: true,
-        note: Some("IOR's column `Latency(s)` is not the mean time of a transfer, and is left out"),
+        note: Some("IOR's column `Latency(s)` is not the mean time of a transfer and is ignored"),
         ..format(
             "IOR",
             &[

@@ -32,8 +32,8 @@ pub(in crate::input) fn read(text: &InputText, lines: Range<usize>) -> Result<Io
     }
     let mut iostat = reader.iostat;
     if iostat.reports.iter().all(|report| report.devices.is_empty()) {
-        let remedy = "leave out `-c` and `-z`, or name the device that is used";
-        return Err(text.error(line, "", "no report has a device in it", remedy));
+        let remedy = "omit `-c` and `-z`, or name the device in use";
+        return Err(text.error(line, "", "no report contains a device", remedy));
     }
     set_seconds(&mut iostat.reports);
     Ok(iostat)
@@ -56,12 +56,12 @@ impl IostatJsonReader<'_> {
     fn document(&mut self, line: usize, document: &Value) -> Result<(), Problem> {
         let hosts = document.pointer("/sysstat/hosts").and_then(Value::as_array);
         let Some(hosts) = hosts else {
-            return Err(self.text.error(line, "", "this is sysstat's JSON, but has no hosts in it", REMEDY));
+            return Err(self.text.error(line, "", "this sysstat JSON contains no hosts", REMEDY));
         };
         for host in hosts {
             if host.get("file-date").is_some() {
-                let remedy = "give `sar -d -p -f FILE`, which prints the same as text";
-                return Err(self.text.error(line, "", "this is from `sadf -j`", remedy));
+                let remedy = "use `sar -d -p -f FILE`, which prints the same data as text";
+                return Err(self.text.error(line, "", "this is `sadf -j` output", remedy));
             }
             self.iostat.host = host["nodename"].as_str().map(str::to_owned);
             self.iostat.cpus = host["number-of-cpus"].as_u64().and_then(|cpus| cpus.try_into().ok());
@@ -109,7 +109,7 @@ impl IostatJsonReader<'_> {
             return Err(self.text.error(line, "", "a device has no `disk_device`", REMEDY));
         };
         if !members.keys().any(|key| columns::is_rate(key)) {
-            return Err(self.text.error(line, name, "no member of this device is `r/s`, `w/s` or `tps`", REMEDY));
+            return Err(self.text.error(line, name, "this device has no `r/s`, `w/s` or `tps`", REMEDY));
         }
         let decimals = decimals(self.text.line(line));
         let mut device =
@@ -118,7 +118,7 @@ impl IostatJsonReader<'_> {
             match value.as_f64() {
                 Some(value) if value >= 0.0 => columns::set(&mut device, key, value),
                 Some(value) => {
-                    return Err(self.text.error(line, "", format!("`{key}` is {value}, below zero"), REMEDY));
+                    return Err(self.text.error(line, "", format!("`{key}` is negative: {value}"), REMEDY));
                 }
                 None => {}
             }

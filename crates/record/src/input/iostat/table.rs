@@ -97,7 +97,8 @@ pub(in crate::input) fn read(text: &InputText) -> Result<Vec<Iostat>, Problem> {
         match reader.line(text, index) {
             Err(_)
                 if Some(index) == last
-                    && (reader.leave_out_last("the last report is cut off within a row") || reader.leave_out_row()) =>
+                    && (reader.leave_out_last("the last report is truncated within a row")
+                        || reader.leave_out_row()) =>
             {
                 break;
             }
@@ -154,7 +155,7 @@ impl IostatTableReader<'_> {
             let is_first = self.blocks.is_empty() && self.iostat.reports.is_empty() && self.report.is_none();
             if is_first && is_row(&words) && !self.is_first_known {
                 self.is_first_known = true;
-                self.iostat.notes.push("rows above the first names of columns are left out".to_owned());
+                self.iostat.notes.push("rows above the first column header are ignored".to_owned());
             }
             self.is_titled |= self.titles.has(line);
             self.after_table = true;
@@ -179,7 +180,7 @@ impl IostatTableReader<'_> {
         })
     }
 
-    /// Ends the current report. One of processors only, as `-c` prints it, is left out.
+    /// Ends the current report. One of CPUs only, as `-c` prints it, is left out.
     fn end_report(&mut self) {
         let (Some(report), has_table) = (self.report.take(), std::mem::take(&mut self.has_table)) else { return };
         self.head = None;
@@ -206,12 +207,12 @@ impl IostatTableReader<'_> {
 
     fn cpu(&mut self, text: &InputText, index: usize, head: &[String], words: &[&str]) -> Result<(), Problem> {
         if words.len() != head.len() || words.len() < 4 {
-            let what = format!("{} shares of processor time should stand here", head.len());
+            let what = format!("expected {} percentages of CPU time here", head.len());
             return Err(text.error(index, "", what, REMEDY));
         }
         let mut cpu = IostatCpu { line: line_number(index), ..IostatCpu::default() };
         for (name, word) in head.iter().zip(words) {
-            let what = || format!("`{word}` is not a number that `iostat` prints here");
+            let what = || format!("`{word}` is not a number as printed by `iostat`");
             let share = number(word).ok_or_else(|| text.error(index, word, what(), REMEDY))?.0 / 100.0;
             match name.trim_start_matches('%') {
                 "user" => cpu.user = share,
@@ -229,7 +230,7 @@ impl IostatTableReader<'_> {
 
     fn begin_table(&mut self, text: &InputText, index: usize, words: &[&str]) -> Result<(), Problem> {
         if !words.iter().any(|word| columns::is_rate(word)) {
-            return Err(text.error(index, text.line(index).trim(), "no column here is `r/s`, `w/s` or `tps`", REMEDY));
+            return Err(text.error(index, text.line(index).trim(), "no column is named `r/s`, `w/s` or `tps`", REMEDY));
         }
         if self.has_table {
             self.end_report();
@@ -267,8 +268,7 @@ impl IostatTableReader<'_> {
             if values.first().map_or(index + 1 < text.len(), is_text) {
                 return Ok(false);
             }
-            let what =
-                format!("{} values stand below {} columns: the row is cut off or broken", values.len(), head.len());
+            let what = format!("{} values for {} columns: the row is truncated or damaged", values.len(), head.len());
             return Err(text.error(index, text.line(index).trim(), what, REMEDY));
         }
         let length = length(head, values);
@@ -276,7 +276,7 @@ impl IostatTableReader<'_> {
         let device =
             device(text, index, words[0], cells.map(|(name, word)| (name.as_str(), *word)), ("iostat", REMEDY))?;
         if index + 1 == text.len() && !text.ended && device.decimals == 0 {
-            let what = "the last line has no end, so that its last value may be cut off";
+            let what = "the last line has no newline, so its last value may be truncated";
             return Err(text.cut_off(text.len(), what, REMEDY));
         }
         // A device that stands there again begins the next report: a filter left out the lines between.
@@ -303,7 +303,7 @@ impl IostatTableReader<'_> {
         let leaves = self.iostat.reports.iter().any(|report| !report.devices.is_empty());
         if leaves {
             (self.report, self.head, self.has_table, self.cpu_head) = (None, None, false, None);
-            self.iostat.notes.push(format!("{what}, and left out"));
+            self.iostat.notes.push(format!("{what} and is ignored"));
         }
         leaves
     }
@@ -318,7 +318,7 @@ impl IostatTableReader<'_> {
     }
 
     fn finish(mut self, text: &InputText) -> Result<Vec<Iostat>, Problem> {
-        const BEFORE_DEVICES: &str = "the last report is cut off before its devices";
+        const BEFORE_DEVICES: &str = "the last report is truncated before its devices";
         if (self.cpu_head.is_some() || self.report.is_some() && !self.has_table) && !self.leave_out_last(BEFORE_DEVICES)
         {
             return Err(text.cut_off(text.len(), BEFORE_DEVICES, REMEDY));
@@ -328,19 +328,19 @@ impl IostatTableReader<'_> {
             (Some(last), None) => last.devices.is_empty(),
             _ => false,
         };
-        const BEFORE_LAST: &str = "the last report is cut off before its last device";
+        const BEFORE_LAST: &str = "the last report is truncated before its last device";
         if shorter && !self.after_table && !self.leave_out_last(BEFORE_LAST) {
             return Err(text.cut_off(text.len(), BEFORE_LAST, REMEDY));
         }
         self.end_report();
         self.end_block();
         if let Some(line) = self.without_table.filter(|_| self.blocks.is_empty()) {
-            let remedy = "leave out `-c`, or give the whole output";
-            return Err(text.error(line, "", "the report has no table of devices", remedy));
+            let remedy = "omit `-c`, or pass the whole output";
+            return Err(text.error(line, "", "the report has no device table", remedy));
         }
         if self.blocks.is_empty() {
-            let remedy = "leave out `-z`, or name the device that is used";
-            return Err(text.cut_off(text.len(), "no report has a device in it", remedy));
+            let remedy = "omit `-z`, or name the device in use";
+            return Err(text.cut_off(text.len(), "no report contains a device", remedy));
         }
         Ok(self.blocks)
     }
@@ -405,7 +405,7 @@ fn judge_first(iostat: &mut Iostat) {
         return;
     }
     let Some(last) = others.last() else {
-        let note = "a single report without the lines above it: it may be the average since boot";
+        let note = "a single report without the preceding lines: it may be the average since boot";
         return iostat.notes.push(note.to_owned());
     };
     let iops = |report: &IostatReport, name: &str| {
@@ -418,8 +418,8 @@ fn judge_first(iostat: &mut Iostat) {
     let of_first = iops(first, &name);
     if of_first * APART < least || of_first > most * APART {
         first.since_boot = true;
-        let note = "the first report differs from all others and is left out: without the lines above it, it may be the \
-                    average since boot";
+        let note = "the first report differs from all others and is ignored: without the preceding lines, it may be \
+                    the average since boot";
         iostat.notes.push(note.to_owned());
     }
 }
@@ -456,20 +456,15 @@ pub(in crate::input) fn device<'a>(
     let mut known_decimals = None;
     for (column, word) in cells {
         let Some((figure, decimals)) = number(word) else {
-            return Err(text.error(
-                index,
-                word,
-                format!("`{word}` is not a number that `{program}` prints here"),
-                remedy,
-            ));
+            return Err(text.error(index, word, format!("`{word}` is not a number as printed by `{program}`"), remedy));
         };
         if columns::is_total(column) {
             continue;
         }
         device.decimals = *known_decimals.get_or_insert(decimals);
         if decimals != device.decimals {
-            let what = format!("`{word}` has {decimals} decimals and the row's others {}", device.decimals);
-            return Err(text.error(index, word, format!("{what}: it is cut off"), remedy));
+            let what = format!("`{word}` has {decimals} decimals, the other values of the row {}", device.decimals);
+            return Err(text.error(index, word, format!("{what}: it is truncated"), remedy));
         }
         columns::set(&mut device, column, figure);
     }

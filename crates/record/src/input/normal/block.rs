@@ -237,7 +237,7 @@ impl NormalBlock {
         let head = rest.strip_prefix("percentiles").map(str::trim_start);
         let Some(inside) = head.unwrap_or(rest).strip_prefix('(') else { return Ok(()) };
         let Some((unit, behind)) = inside.split_once(')') else {
-            return Err(line.error(inside, "the line is cut off before its unit"));
+            return Err(line.error(inside, "the line is truncated before its unit"));
         };
         let factor = line.read(unit, unit_ns)?;
         if head.is_some() {
@@ -445,7 +445,7 @@ impl NormalBlock {
         const JUST_ABOVE: f64 = 1.03;
         const LOST: u64 = 1_000;
         if !self.counted && !excerpt && !self.has_transfers() {
-            return Err(line.error(line.text, "the result that begins here has no line `issued rwts`: it is cut off"));
+            return Err(line.error(line.text, "the result that starts here has no `issued rwts` line: it is truncated"));
         }
         if !self.counted {
             self.count_by_rate();
@@ -625,7 +625,7 @@ type Transferred = (Printed, [Option<Printed>; 2], Printed, Printed);
 
 fn version_3(line: NormalLine<'_>) -> Result<Transferred, Problem> {
     let iops = line.figure("IOPS", count)?;
-    let shape = || line.error(line.text, "the line has not the form `BW=… (…)(…/…msec)`, or was cut off");
+    let shape = || line.error(line.text, "the line does not have the form `BW=… (…)(…/…msec)`, or is truncated");
     let (_, behind) = line.text.split_once("BW=").ok_or_else(shape)?;
     let (first, behind) = behind.split_once('(').ok_or_else(shape)?;
     let (second, behind) = behind.split_once(")(").ok_or_else(shape)?;

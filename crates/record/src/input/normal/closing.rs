@@ -42,7 +42,7 @@ pub(super) fn group(line: NormalLine<'_>) -> Result<Option<(DataKind, Vec<Quote>
         add(Quoted::GroupRuntimeNs, longest);
     }
     if quotes.len() < FIGURES && line.may_be_cut() {
-        return Err(line.error(line.text, "the line is cut off"));
+        return Err(line.error(line.text, "the line is truncated"));
     }
     Ok(Some((kind, quotes)))
 }

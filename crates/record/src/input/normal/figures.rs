@@ -13,7 +13,7 @@ pub(super) struct NormalLine<'a> {
     pub(super) text: &'a str,
 }
 
-pub(super) const REMEDY: &str = "give fio's output as fio printed it, or make it anew with `--output-format=json`";
+pub(super) const REMEDY: &str = "pass fio's unmodified output, or run fio again with `--output-format=json`";
 
 impl<'a> NormalLine<'a> {
     pub(super) fn of(source: &'a InputText, index: usize) -> Self {
@@ -53,13 +53,13 @@ impl<'a> NormalLine<'a> {
     pub(super) fn figure<T>(self, key: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
         let value = self
             .find(key)
-            .ok_or_else(|| self.error(self.text, format!("the line has no `{key}=`, or was cut off before it")))?;
+            .ok_or_else(|| self.error(self.text, format!("the line has no `{key}=`, or is truncated before it")))?;
         self.read(value, read)
     }
 
     /// Parses a part of the line.
     pub(super) fn read<T>(self, part: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, Problem> {
-        read(part).ok_or_else(|| self.error(part, format!("`{part}` is not a figure that fio prints here")))
+        read(part).ok_or_else(|| self.error(part, format!("`{part}` is not a figure as printed by fio")))
     }
 }
 

@@ -39,8 +39,8 @@ pub(in crate::input) fn outside(text: &InputText) -> Option<String> {
     let lines: Vec<String> = found.iter().map(|index| (index + 1).to_string()).collect();
     let (last, others) = lines.split_last()?;
     Some(match others.is_empty() {
-        true => format!("left out: the rates on line {last}, without the job that they belong to"),
-        false => format!("left out: the rates on lines {} and {last}, without their jobs", others.join(", ")),
+        true => format!("ignored: the rates on line {last}, whose job is missing"),
+        false => format!("ignored: the rates on lines {} and {last}, whose jobs are missing", others.join(", ")),
     })
 }
 
@@ -84,12 +84,13 @@ pub(in crate::input) fn read(text: &InputText) -> Result<Run, Problem> {
         block.result.group = number;
         block.estimate_workers();
     }
-    let note = "these figures stand without the names, the options and the number of the jobs that they belong to";
+    let note = "the names, options and number of the jobs are missing from this text";
     let mut notes = vec![Note::of_run(note)];
     for (number, block) in (0_u32..).zip(&blocks) {
         let workers = block.result.workers;
         if block.workers == ResultWorkers::Estimated && workers > 1 {
-            let text = format!("{workers} jobs are estimated, by their samples or the share of each (`per=`)");
+            let text =
+                format!("the number of jobs ({workers}) is estimated from their samples or percentages (`per=`)");
             notes.push(Note::of_result(&block.result.name, number, text));
         }
     }

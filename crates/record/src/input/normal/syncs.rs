@@ -40,7 +40,6 @@ pub(in crate::input) fn read(text: &InputText) -> Result<Input, Problem> {
         job
     };
     let jobs = blocks.into_iter().filter(|block| block.measured().sync.count > 0).enumerate().map(job).collect();
-    let note = "these are the syncs of a result without its other figures: how many there were, and in what time, is not \
-                known";
+    let note = "these are the syncs of a result without its other figures: their number and duration are unknown";
     Ok(input("fio", jobs, &[note.to_owned()]))
 }

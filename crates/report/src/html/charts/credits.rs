@@ -9,8 +9,8 @@ use super::timeline::{TimelineLabels, TimelineLine, TimelinePiece, TimelineQuant
 /// Draws one line per bucket; `None` if no volume has a bucket.
 pub(in super::super) fn balance(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let lines: Vec<TimelineLine> = part.members.iter().flat_map(|member| lines(part, member)).collect();
-    let note = "What is left in each bucket of credits, as a share of what it holds. At the bottom the volume falls to its \
-                lasting rate.";
+    let note = "Remaining credits of each bucket, as a fraction of its capacity. At 0 the volume falls to its \
+                sustained rate.";
     timeline(
         &part.called(),
         TimelineLabels { title: "Credit balance", note: note.to_owned(), quantity: TimelineQuantity::Share },

@@ -20,15 +20,15 @@ pub(in super::super) fn views(sweeps: &[&Sweep]) -> Vec<ChartFigure> {
     let has_knee = drawn.iter().any(|sweep| sweep.knee().is_some());
     let notes = if has_knee {
         [
-            "Each operation in flight brings more until the knee, and none after it. Dashed: the two bounds.",
-            "Level until the knee; beyond it every further operation makes all others wait longer.",
-            "The hockey stick: where the curve turns up, more load buys latency and nothing else.",
+            "Each operation in flight adds IOPS up to the knee, and none beyond it. Dashed: the two bounds.",
+            "Flat up to the knee; beyond it each further operation adds latency to all others.",
+            "Where the curve turns up, more load adds only latency.",
         ]
     } else {
         [
-            "What was measured at each depth, and the curve through it.",
-            "What each further operation in flight costs all of them.",
-            "What more throughput costs in latency.",
+            "Measured IOPS at each depth, and the fitted curve.",
+            "Latency that each further operation in flight adds to all others.",
+            "Latency at each throughput.",
         ]
     };
     panels(&drawn).iter().zip(notes).map(|(panel, note)| view(panel, note, &drawn)).collect()

@@ -12,12 +12,12 @@ use super::timeline::{TimelineLabels, TimelineLine, TimelinePiece, TimelineQuant
 pub(in super::super) fn over_time(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let due = part.flows().any(|(_, _, result)| result.response.count > 0);
     let (lines, note): (Vec<TimelineLine>, _) = if of_kinds(part) {
-        let since = if due { "when it was due" } else { "its submission" };
+        let since = if due { "its due time" } else { "its submission" };
         let note = format!("The time of an operation from {since} to its completion: the median, and dashed p99.");
         (part.members.iter().flat_map(|member| kinds(part, member)).collect(), note)
     } else {
         let note = "From submission to completion: the mean, p99, and the slowest single operation.";
-        let due = if due { " p99 is from when an operation was due." } else { "" };
+        let due = if due { " p99 counts from the due time of an operation." } else { "" };
         (part.members.iter().flat_map(|member| whole(part, member)).collect(), format!("{note}{due}"))
     };
     let note = format!("{note} The scale is logarithmic.");

@@ -36,7 +36,7 @@ pub(in super::super) fn curve(part: &SectionPart<'_>) -> Option<ChartFigure> {
                 .filter(|percent| *percent >= 50.0)
                 .filter_map(|percent| Some((percent, curve.percentile(percent)?)))
             {
-                let title = format!("{}: {percent} % within {}", curve.name, time(ns));
+                let title = format!("{}: {percent}% within {}", curve.name, time(ns));
                 frame.dot(out, &curve.style.dot(), (nines(percent / 100.0), ns), 2.6, &title);
             }
         }
@@ -110,7 +110,7 @@ fn table(curves: &[PercentileCurve<'_>]) -> HtmlTable {
     };
     row("fastest".to_owned(), &|curve| Some(curve.latency.min_ns as f64));
     for percent in PERCENTS {
-        row(format!("{percent} %"), &|curve| curve.percentile(percent));
+        row(format!("{percent}%"), &|curve| curve.percentile(percent));
     }
     row("slowest".to_owned(), &|curve| Some(curve.latency.max_ns as f64));
     table

@@ -19,7 +19,7 @@ const COLUMNS_MIN: usize = 4;
 /// Fractions of the reference from which a shade begins.
 const SHADES: [f64; 5] = [0.0, 0.5, 0.8, 1.25, 2.0];
 /// Names of the shades, after that of a stop.
-const NAMES: [&str; 5] = ["below 50 %", "50 to 80 %", "80 to 125 %", "125 to 200 %", "200 % and more"];
+const NAMES: [&str; 5] = ["below 50%", "50 to 80%", "80 to 125%", "125 to 200%", "200% and more"];
 /// Class of intervals without an operation, which are lines, so that they differ by shape.
 const STOP: &str = "l stop";
 
@@ -52,15 +52,15 @@ pub(in super::super) fn map(fleet: &FleetRecord) -> Option<ChartFigure> {
     let series = fleet.aligned().filter(|series| series.columns >= COLUMNS_MIN && fleet.members.len() > 1)?;
     let (kind, rows, reference) = rows(fleet, &series)?;
     let what = match kind {
-        RowKind::Rank => "A row is a rank.",
-        RowKind::Host => "A row is a host: the mean of its ranks.",
+        RowKind::Rank => "Each row is a rank.",
+        RowKind::Host => "Each row is a host: the mean of its ranks.",
         RowKind::SlowestHost => {
-            "A row is a group of hosts: in each interval the mean of the ranks on the slowest of them."
+            "Each row is a group of hosts: in each interval the mean of the ranks on its slowest host."
         }
     };
     let note = format!(
-        "{what} 100 % is the median of all rows and intervals, {} IOPS for each rank; an interval is {}. A row that is \
-         orange is a slow rank, a column that is orange or struck through is a pause of all.",
+        "{what} 100% is the median of all rows and intervals, {} IOPS per rank; an interval is {}. An orange row is a \
+         slow rank; an orange or struck-through column is a pause of all ranks.",
         short_count(reference),
         elapsed(series.width_ns)
     );
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(shades(5)[..5], [Some(0), Some(0), Some(0), None, Some(0)]);
         assert_eq!([0.5, 0.79, 0.8, 1.24, 1.25, 2.0, 9.0].map(|rate| shade(rate, 1.0).unwrap()), [1, 1, 2, 2, 3, 4, 4]);
         let title = title(&rows[5], &series, reference);
-        assert_eq!(title, "5 node2\nmean 360 IOPS, 36 %\nlowest 0 at 0:03, highest 400\nno operation for 1 s");
+        assert_eq!(title, "5 node2\nmean 360 IOPS, 36%\nlowest 0 at 0:03, highest 400\nno operation for 1 s");
     }
 
     #[test]

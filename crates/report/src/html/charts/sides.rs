@@ -54,8 +54,8 @@ pub(in super::super) fn bars(part: &SectionPart<'_>) -> Option<ChartFigure> {
         let key = |class, what: &str| LegendKey { class, name: format!("{} {what}", side.name) };
         [key(side.style.ring(), "service"), key(side.style.dot(), "response")]
     });
-    let note = "Service counts from submission, response from the instant at which an operation was due. What is between \
-                them is the time in which it waited for its turn.";
+    let note = "Service counts from submission, response from the due time of an operation. The difference is the time \
+                it waited for submission.";
     let legend = legend.collect();
     let title = "Service and response";
     Some(ChartFigure { title, note: note.to_owned(), legend, picture, table: table(&sides) })

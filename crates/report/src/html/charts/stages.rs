@@ -49,8 +49,7 @@ pub(in super::super) fn bars(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let x = Axis::from_zero(longest, round_unit(longest), time);
     let picture = picture(&format!("Where the time of {} went", part.called()), &x, &rows, |_, _| {});
     let keys = spent.iter().map(|(member, _)| LegendKey { class: style(member).dot(), name: isolated(member.name) });
-    let note = "What an operation spent on average, on its way through the model: waiting at each limit and queue, then at \
-                the volume itself.";
+    let note = "Mean time of an operation in the model: waiting at each limit and queue, then at the volume itself.";
     Some(ChartFigure {
         title: "Where the time went",
         note: note.to_owned(),

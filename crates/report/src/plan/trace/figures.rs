@@ -260,7 +260,7 @@ pub(super) fn accuracy(plan: &TracePlanResult) -> String {
         resolution => format!("provisioned values are within {} of the smallest that are enough", percent(resolution)),
     };
     format!(
-        "{} replays, seed {}: {exact}. Latencies count from the instant at which the application issued a request.",
+        "{} replays, seed {}: {exact}. Latencies count from the time the application issued a request.",
         grouped(u64::from(plan.replays())),
         plan.seed
     )

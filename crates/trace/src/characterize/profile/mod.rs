@@ -320,7 +320,7 @@ pub struct ProcessProfile {
     pub think_ns_mean: Option<f64>,
     /// Fraction of its issues within 20 µs of a completion.
     pub following_fraction: Option<f64>,
-    /// 0 for an open loop, 1 for a closed one; `None` if it cannot be told.
+    /// 0 for an open loop, 1 for a closed one; `None` if it cannot be determined.
     pub closed_loop_score: Option<f64>,
 }
 

@@ -51,8 +51,8 @@ pub(super) fn misses(report: &TraceStudy) -> Option<ChartFigure> {
     };
     table.rows = points.iter().map(row).collect();
     let keys = lines.iter().map(|(name, style, _)| LegendKey { class: style.line(), name: (*name).to_owned() });
-    let note = "Accesses that miss an LRU cache of this size, which reads and writes fill. What is left at the right are \
-                first accesses.";
+    let note = "Accesses that miss an LRU cache of this size, filled by reads and writes. The misses that remain at \
+                the right are first accesses.";
     Some(ChartFigure { title: "Cache misses", note: note.to_owned(), legend: keys.collect(), picture, table })
 }
 
@@ -73,9 +73,9 @@ pub(super) fn hot(report: &TraceStudy) -> Option<ChartFigure> {
     let hot = &report.profile.reuse.as_ref()?.hot;
     let mark = |style, shape, title| RowMark { style, shape, title };
     let row = |share: &trace::HotShare| {
-        let name = format!("hottest {} %", share.blocks_percent);
+        let name = format!("hottest {}%", share.blocks_percent);
         let title = format!("{name} of the blocks: {} of the accesses", percent(share.accesses_fraction));
-        let even = format!("if all blocks were used alike: {} %", share.blocks_percent);
+        let even = format!("if all blocks were used equally: {}%", share.blocks_percent);
         let (trace, uniform) = (SeriesStyle { colour: 0, dash: 0 }, SeriesStyle { colour: 5, dash: 0 });
         let marks = vec![
             mark(trace, MarkShape::Bar(share.accesses_fraction), title),
@@ -91,11 +91,11 @@ pub(super) fn hot(report: &TraceStudy) -> Option<ChartFigure> {
     table.rows = hot
         .shares
         .iter()
-        .map(|share| vec![format!("hottest {} %", share.blocks_percent), percent(share.accesses_fraction)])
+        .map(|share| vec![format!("hottest {}%", share.blocks_percent), percent(share.accesses_fraction)])
         .collect();
     let fit = match &hot.zipf {
         Some(zipf) if zipf.difference_max <= 0.1 && zipf.theta < 0.005 => {
-            format!("Even use of {} units of {} fits.", units::count(zipf.units), Bytes::new(zipf.unit_bytes as u64))
+            format!("Uniform use of {} units of {} fits.", units::count(zipf.units), Bytes::new(zipf.unit_bytes as u64))
         }
         Some(zipf) if zipf.difference_max <= 0.1 => format!(
             "A zipf distribution with exponent {:.2} over {} units of {} fits.",
@@ -109,7 +109,7 @@ pub(super) fn hot(report: &TraceStudy) -> Option<ChartFigure> {
     let key = |colour, name: &str| LegendKey { class: SeriesStyle { colour, dash: 0 }.dot(), name: name.to_owned() };
     Some(ChartFigure {
         title: "Hot spots",
-        note: format!("Accesses to the blocks that are used most. {fit}").trim_end().to_owned(),
+        note: format!("Accesses to the most used blocks. {fit}").trim_end().to_owned(),
         legend: vec![key(0, "trace"), key(5, "uniform")],
         picture,
         table,

@@ -10,7 +10,7 @@ use crate::chart::{Axis, Scale, elapsed, nines, short_count, time};
 use trace::TraceStudy;
 
 /// Percentiles that a distribution has, in the order of the table.
-const PERCENTILES: [&str; 8] = ["fastest", "10 %", "50 %", "90 %", "95 %", "99 %", "99.9 %", "slowest"];
+const PERCENTILES: [&str; 8] = ["fastest", "10%", "50%", "90%", "95%", "99%", "99.9%", "slowest"];
 
 struct LatencyCurve {
     name: String,
@@ -50,7 +50,7 @@ pub(super) fn latency(report: &TraceStudy) -> Option<ChartFigure> {
         .collect();
     let all = || curves.iter().flat_map(LatencyCurve::points);
     let most = all().map(|(nines, _)| nines).reduce(f64::max)?;
-    let x = Axis::nines_to(most).named("share of requests that complete within");
+    let x = Axis::nines_to(most).named("share of requests completed within");
     let y = Axis::new(Scale::around(all().map(|(_, ns)| ns).collect::<Vec<_>>().into_iter()), 6, time);
     let picture = picture(&format!("Percentiles of the latency of {}", report.name), &x, &y, |frame, out| {
         frame.axes(out);
@@ -72,7 +72,7 @@ pub(super) fn latency(report: &TraceStudy) -> Option<ChartFigure> {
     let keys = curves.iter().map(|curve| LegendKey { class: curve.style.line(), name: curve.name.clone() });
     Some(ChartFigure {
         title: "Latency",
-        note: "From the issue to the completion; dashed: in the queue of the scheduler before that.".to_owned(),
+        note: "From issue to completion; dashed: in the scheduler queue before that.".to_owned(),
         legend: keys.collect(),
         picture,
         table,
@@ -143,7 +143,7 @@ pub(super) fn dispersion(report: &TraceStudy) -> Option<ChartFigure> {
     });
     let mut table = HtmlTable::new("Index of dispersion", &["window", "variance/mean"], 1);
     table.rows = points.iter().map(|(width, index)| vec![elapsed(*width), significant(*index, 3)]).collect();
-    let note = "Variance over mean of the requests in windows. Dashed: random arrivals. A line that rises has bursts of \
+    let note = "Variance over mean of the requests per window. Dashed: random arrivals. A rising line shows bursts of \
                 that length or longer.";
     Some(ChartFigure { title: "Burstiness", note: note.to_owned(), legend: Vec::new(), picture, table })
 }

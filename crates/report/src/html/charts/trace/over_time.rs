@@ -14,7 +14,7 @@ const ROWS: usize = 40;
 
 /// Draws requests per second, by operation.
 pub(super) fn iops(report: &TraceStudy) -> Option<ChartFigure> {
-    let note = note(report, "Requests that were issued per second.");
+    let note = note(report, "Requests issued per second.");
     let words = TimelineLabels { title: "IOPS", note, quantity: TimelineQuantity::Iops };
     let lines: Vec<TimelineLine> = report
         .operations()
@@ -28,7 +28,7 @@ pub(super) fn iops(report: &TraceStudy) -> Option<ChartFigure> {
 
 /// Draws bytes per second, by operation.
 pub(super) fn bytes(report: &TraceStudy) -> Option<ChartFigure> {
-    let note = note(report, "Bytes of the requests that were issued per second.");
+    let note = note(report, "Bytes of the requests issued per second.");
     let words = TimelineLabels { title: "Throughput", note, quantity: TimelineQuantity::BytesPerSecond };
     let with_data = report.operations().filter(|(operation, _)| *report.profile.totals.bytes.get(*operation) > 0);
     let lines: Vec<TimelineLine> = with_data
@@ -51,7 +51,7 @@ pub(super) fn depth(report: &TraceStudy) -> Option<ChartFigure> {
             (mean, Some([mean, max]))
         })
     };
-    let note = "Mean number of requests in flight; the pale band goes up to the maximum.".to_owned();
+    let note = "Mean number of requests in flight; the pale band extends to the maximum.".to_owned();
     let words = TimelineLabels { title: "Queue depth", note, quantity: TimelineQuantity::Number };
     let line = TimelineLine { fine: line(POINTS), coarse: line(ROWS), ..named("in flight", 0) };
     timeline(&report.name, words, &[line])
@@ -67,8 +67,8 @@ pub(super) fn footprint(report: &TraceStudy) -> Option<ChartFigure> {
             (blocks * block_bytes, None)
         })
     };
-    let note = "Blocks of 4 KiB that were read or written at least once so far. A line that levels off is a working set; \
-                one that rises is new data.";
+    let note = "Blocks of 4 KiB read or written at least once so far. A line that levels off shows a working set; a \
+                rising line shows new data.";
     let words = TimelineLabels { title: "Blocks in use", note: note.to_owned(), quantity: TimelineQuantity::Bytes };
     let line = TimelineLine { fine: line(POINTS), coarse: line(ROWS), ..named("blocks in use", 0) };
     timeline(&report.name, words, &[line])
@@ -85,7 +85,7 @@ fn note(report: &TraceStudy, what: &str) -> String {
         return what.to_owned();
     }
     let width = elapsed(series.width_ns as f64);
-    format!("{what} The pale band goes from the least to the greatest interval of {width}.")
+    format!("{what} The pale band spans the minimum and maximum of intervals of {width}.")
 }
 
 /// Returns the line of a quantity per second.
