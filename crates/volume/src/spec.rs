@@ -1,5 +1,6 @@
 //! The specification of a volume, with sources.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use units::{Bytes, Nanos};
 
@@ -62,7 +63,7 @@ pub struct Buffering {
 }
 
 /// Source of a figure.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LimitSource {
     /// Title of the document.
     pub title: String,
@@ -326,7 +327,7 @@ pub struct SlowPeriods {
 }
 
 /// Price of a volume.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Price {
     /// Currency code: `USD`, `EUR`.
     pub currency: String,
@@ -357,7 +358,7 @@ impl Price {
 }
 
 /// Components of a monthly price.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PriceParts {
     /// For capacity and everything included with it.
     pub capacity: f64,

@@ -29,7 +29,7 @@ const EDGES: &[(&str, &str)] = &[
     ("store", "units record"),
     ("analyse", "units record"),
     ("plan", "units volume"),
-    ("results", "units record analyse plan trace"),
+    ("results", "units record analyse plan trace volume"),
     ("report", "units job trace workload record runner analyse volume plan results"),
     ("capture", "units trace probe engine record results"),
     ("manual", "job"),
