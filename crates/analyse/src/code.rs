@@ -1,12 +1,13 @@
 //! Codes of findings.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Declares the codes, so that `ALL` lists each of them.
 macro_rules! codes {
     ($($(#[$doc:meta])+ $name:ident,)+) => {
         /// Codes of findings, ordered by decreasing importance within a severity.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "snake_case")]
         pub enum Code {
             $($(#[$doc])+ $name,)+

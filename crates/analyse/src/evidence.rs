@@ -1,10 +1,11 @@
 //! The figures that support a finding.
 
 use record::Declared;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A figure that a finding rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
     /// What the figure is.
     pub quantity: Quantity,
@@ -18,7 +19,7 @@ pub struct Evidence {
 macro_rules! quantities {
     ($($(#[$doc:meta])+ $name:ident: $unit:ident,)+) => {
         /// The quantity of a figure.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "snake_case")]
         pub enum Quantity {
             $($(#[$doc])+ $name,)+
@@ -304,7 +305,7 @@ quantities! {
 }
 
 /// The unit of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EvidenceUnit {
     /// A dimensionless count.
@@ -325,7 +326,7 @@ pub enum EvidenceUnit {
 }
 
 /// The source of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EvidenceSource {
     /// The job's options.

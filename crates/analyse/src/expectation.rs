@@ -48,7 +48,7 @@ impl ExpectedCap {
 }
 
 /// A point of the curve of IOPS over depth.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct ExpectedPoint {
     /// Operations in flight.
     pub in_flight: f64,

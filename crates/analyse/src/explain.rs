@@ -1,6 +1,7 @@
 //! Explanations of figures, by themselves and relative to a modelled volume.
 
 use record::Run;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::facts::Facts;
@@ -42,7 +43,7 @@ pub struct Explanation {
 }
 
 /// A change of a volume in place, for the requests that are in flight now.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct VolumeChange {
     /// The changed volume, as a name of the catalogue.
     pub volume: String,
@@ -63,7 +64,7 @@ pub struct VolumeChange {
 }
 
 /// What a change adds to the price of a month.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PriceDifference {
     /// Currency code: `USD`.
     pub currency: String,

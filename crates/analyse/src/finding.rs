@@ -1,11 +1,12 @@
 //! Findings about jobs, and their remedies.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Code, Database, Evidence, EvidenceSource, ExpectedPoint, KnownFigure, Quantity};
 
 /// A conclusion about a job.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
     /// Kind of the finding.
     pub code: Code,
@@ -65,7 +66,7 @@ impl Finding {
 }
 
 /// Severity of a finding, in ascending order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     Info,
@@ -78,7 +79,7 @@ pub enum Severity {
 }
 
 /// A recommended change.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "action")]
 pub enum Remedy {
     /// Use an engine that queues, with this depth for each worker.

@@ -4,6 +4,7 @@ use record::{
     Claim, Claimed, ClaimedKind, CounterFormat, DataKind, Declared, EtcdSyncs, Iostat, IostatCpu, IostatDevice,
     IostatKind, IostatReport, JobResult, LatencyStats, Measured, Mixed, Run, UnifiedReport,
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::EvidenceSource;
@@ -685,7 +686,7 @@ fn latency_ns(result: &Measured) -> Option<f64> {
 }
 
 /// A database, or the storage engine of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Database {
     PostgreSql,
@@ -702,7 +703,7 @@ impl Database {
 }
 
 /// The intervals of counters in which a device had requests, among all.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ActiveIntervals {
     /// Number of intervals with requests.
     pub active: usize,

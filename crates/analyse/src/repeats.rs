@@ -1,10 +1,11 @@
 //! Variation between repeated runs.
 
 use record::{Figure, FigureOf, FigureQuantity, FigureStatistic, JobResult, Run, RunOutcome};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The figures of one job over all runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobSpread {
     pub job: String,
     /// Figures of each kind in use and, if there are several, throughput of all kinds together.
@@ -12,7 +13,7 @@ pub struct JobSpread {
 }
 
 /// One figure over all runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
     pub figure: Figure,
     pub median: f64,

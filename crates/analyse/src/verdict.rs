@@ -1,15 +1,16 @@
 //! The findings about a run, in order of importance.
 
 use record::{JobResult, Run};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::facts::Facts;
 use crate::{Code, Finding, Quantity, Remedy, Severity, rules};
 
 /// Findings about one result of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Verdict {
-    /// Index into [`Run::jobs`].
+    /// Index of the job in the run.
     pub job: usize,
     /// Most important finding.
     pub headline: Finding,

@@ -86,6 +86,9 @@ enum Command {
     /// Describe all job options, or one
     #[command(after_help = OPTIONS_HELP)]
     Options(OptionsOptions),
+    /// Print the JSON Schema of a command's result, or list the results
+    #[command(override_usage = "fathom schema [RESULT]", after_help = crate::schema::HELP)]
+    Schema(crate::schema::SchemaOptions),
     /// Print shell completions
     #[command(after_help = COMPLETIONS_HELP)]
     Completions(crate::completions::CompletionsOptions),
@@ -284,6 +287,7 @@ pub(crate) fn command(program: &OsStr, words: &[OsString]) -> Exit {
         Command::Serve(options) => crate::serve::command(&options),
         Command::Report(options) => crate::report::command(&options),
         Command::Options(options) => Ok(crate::options::command(options.name.as_deref())),
+        Command::Schema(options) => crate::schema::command(&options),
         Command::Completions(options) => Ok(crate::completions::command(Cli::command(), &options)),
         Command::Man(options) => crate::man::command(Cli::command(), &options),
         Command::Fio => Ok(crate::fio::command(&[])),

@@ -37,6 +37,7 @@ mod run_argument;
 mod runners;
 mod runs;
 mod save;
+mod schema;
 mod serve;
 mod shards;
 mod shutdown;

@@ -1,6 +1,7 @@
 //! Counts per interval, in bounded memory. Intervals begin short and double until they are a second long, so that the
 //! length of the run need not be known.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Nanos;
 
@@ -40,7 +41,7 @@ impl IntervalWidths {
 }
 
 /// Counts of one interval, each for reads, writes and trims.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Completed operations.
     pub ios: [u64; 3],

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use units::DataKind;
 
@@ -96,7 +97,7 @@ impl TrimmedBlocks {
 }
 
 /// Blocks by their state, and by the number of their trims.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrimmedBlockCounts {
     /// Blocks that were neither trimmed nor written.
     pub unwritten: u64,
@@ -110,6 +111,7 @@ pub struct TrimmedBlockCounts {
     pub write_failed: u64,
     /// Number of blocks that are not unwritten for each number of trims, which are counted until the first failure.
     #[serde(serialize_with = "as_pairs", deserialize_with = "from_pairs")]
+    #[schemars(with = "Vec<(u32, u64)>")]
     pub trims: BTreeMap<u32, u64>,
 }
 

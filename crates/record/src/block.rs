@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Problem, ProblemCode};
 
@@ -21,7 +22,7 @@ pub const fn bucket_range_ns(bucket: u32) -> (u64, u64) {
 ///
 /// In JSON the buckets of a kind are a string: `228:5,7,9 240:1` means 5, 7 and 9 in buckets 228, 229 and 230, and 1 in
 /// 240.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "StoredLatencyBlock", try_from = "StoredLatencyBlock")]
 pub struct LatencyBlock {
     /// End of the block in nanoseconds from the start of measurement.
@@ -45,7 +46,7 @@ impl From<meter::Block> for LatencyBlock {
     }
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 struct StoredLatencyBlock {
     end_ns: u64,
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use job::{Direction, Job, OpenSync, Paced, Size, UnifiedReport};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use units::{Bytes, Nanos, PerKind, Rate};
 
 use crate::DataKind;
 
 /// Requested settings that the results of a job have to be read against.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Declared {
     /// Engine, by fio's name.
     pub engine: String,
@@ -106,7 +107,7 @@ pub struct Declared {
 }
 
 /// What of a load is estimated from its results, where the output of another program does not state it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EstimatedLoad {
     /// Nothing.
@@ -131,7 +132,7 @@ fn known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::E
 }
 
 /// Settings of one of several different jobs in one result.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mixed {
     /// Name of the job.
     pub name: String,
@@ -190,7 +191,7 @@ fn add(sums: &mut PerKind<Option<u64>>, others: PerKind<Option<u64>>) {
 }
 
 /// A range of sizes in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeclaredSizes {
     /// Minimum.
     pub min: u32,
@@ -199,7 +200,7 @@ pub struct DeclaredSizes {
 }
 
 /// Recorded and printed latencies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeptLatencies {
     /// Submission latency.
     pub slat: bool,

@@ -1,12 +1,13 @@
 //! The environment of a run: the command line, the host and the storage under its files. It tells runs apart whose
 //! results do not.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{HostRecord, Run, SCHEMA, TargetFacts, Tool};
 
 /// The environment of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EnvironmentRecord {
     /// Version of this layout, [`crate::SCHEMA`].
     pub schema: u32,
@@ -63,7 +64,7 @@ impl EnvironmentRecord {
 }
 
 /// The storage under a file or device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetEnvironment {
     /// Path of the file or device.
     pub path: String,
@@ -74,7 +75,7 @@ pub struct TargetEnvironment {
 }
 
 /// A mounted filesystem.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FilesystemRecord {
     /// Type, such as `ext4`.
     pub kind: String,
@@ -87,7 +88,7 @@ pub struct FilesystemRecord {
 }
 
 /// A block device. Facts that the host does not expose are `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DeviceRecord {
     /// Name in `/dev`.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Problem, ProblemCode};
 
@@ -9,7 +10,7 @@ use crate::measured::per_second;
 use crate::{DataKind, DirectionResult, JobResult, LatencyStats, Measured, Percentile, Run};
 
 /// The name of a figure of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(into = "String", try_from = "String")]
 pub struct Figure {
     /// Operations that it is about.

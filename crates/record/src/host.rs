@@ -1,6 +1,7 @@
 //! What is read about a host and its block devices: values of `/proc` and `/sys`, each with the reason if it is unknown.
 //! `probe` reads them, and `analyse::doctor` judges them. The reasons are part of printed documents.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Major and minor device number.
@@ -10,7 +11,7 @@ pub type Number = (u32, u32);
 pub type Reading<T> = Result<T, UnreadFact>;
 
 /// Reason why a fact is unknown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UnreadFact {
     /// Path of the file that holds the fact.
     pub path: String,
@@ -19,7 +20,7 @@ pub struct UnreadFact {
 }
 
 /// Cause of a failed read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "why", content = "text")]
 pub enum UnreadCause {
     /// The file does not exist.
@@ -39,7 +40,7 @@ pub enum UnreadCause {
 }
 
 /// The lowest layer of a stack without a block device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StackBottom {
     Memory,

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Declared, DirectionResult, LatencyStats, Measured, Quote};
 
 /// The result of one worker, or of several that report together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobResult {
     /// Name of the job; for several jobs, of the first.
     pub name: String,
@@ -117,7 +118,7 @@ impl JobResult {
 }
 
 /// The search for the highest queue depth that keeps to a latency.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DepthSearchRecord {
     /// The latency in nanoseconds.
     pub target_ns: u64,
@@ -138,7 +139,7 @@ pub struct DepthSearchRecord {
 }
 
 /// A short run of the same job at another depth, right after the job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeRecord {
     /// `iodepth` of each worker.
     pub iodepth: u32,
@@ -154,7 +155,7 @@ pub struct ProbeRecord {
 }
 
 /// Facts about a job's environment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobEvidence {
     /// Used files and devices, each once.
     pub targets: Vec<TargetFacts>,
@@ -164,7 +165,7 @@ pub struct JobEvidence {
 }
 
 /// A limit of cgroups on the operations or bytes per second of a device, the strictest of its key.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Throttle {
     /// Name of the device, as in `/sys/block`.
     pub device: String,
@@ -195,7 +196,7 @@ impl JobEvidence {
 }
 
 /// Facts about a file or device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetFacts {
     pub path: String,
     pub kind: TargetKind,
@@ -209,7 +210,7 @@ pub struct TargetFacts {
     pub cached_after: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetKind {
     /// A regular file.
@@ -223,7 +224,7 @@ pub enum TargetKind {
 }
 
 /// The replay of a trace.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReplayRecord {
     /// Path of the trace.
     pub trace: String,
@@ -284,7 +285,7 @@ impl ReplayRecord {
 }
 
 /// Whether and how a job reached a steady state (`steadystate`).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyRecord {
     /// `iops`, `bw` or `lat`.
     pub measure: String,
@@ -348,7 +349,7 @@ fn mean(values: &[f64]) -> u64 {
 }
 
 /// Counts of verified blocks.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Verified {
     /// Blocks written by this run: one per write or, if offsets may repeat, one for all writes to a block between two
     /// read-backs. Zero for jobs that check an earlier run.
@@ -370,7 +371,7 @@ pub struct Verified {
 
 /// Reason why written blocks were not checked, in ascending order of severity. Unless the user chose it, a job that
 /// wrote them makes the exit code 4.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Unchecked {
     /// `do_verify=0`.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{DataKind, LatencyBlock, bucket_range_ns};
 
 /// Statistics of one kind of latency, in nanoseconds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyStats {
     /// Number of values.
     pub count: u64,
@@ -156,7 +157,7 @@ impl From<&meter::Latency> for LatencyStats {
 }
 
 /// Counts in fio's seven classes of depths or batch sizes, with the total that percentages refer to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Shares {
     /// Count of each class.
     pub counts: [u64; 7],
@@ -186,7 +187,7 @@ fn percent_at_least(count: u64, total: u64, least: f64) -> f64 {
 }
 
 /// Service times over fio's classes, in percent. Each class ends before its own bound and begins at the previous one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencyShares {
     /// Below 2, 4, 10, 20, 50, 100, 250, 500, 750 and 1000 nanoseconds.
     pub ns: [f64; 10],

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::CpuUse;
 
@@ -9,7 +10,7 @@ use crate::{DataKind, LatencyBlock, LatencyShares, LatencyStats, Shares};
 use meter::{Interval as IntervalRecord, TrimmedBlockCounts};
 
 /// Everything measured for one job, or for several that report together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     pub read: DirectionResult,
     pub write: DirectionResult,
@@ -206,7 +207,7 @@ impl Measured {
 }
 
 /// Results of one kind of operation.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DirectionResult {
     /// Completed operations.
     pub ios: u64,
@@ -236,7 +237,7 @@ pub struct DirectionResult {
 }
 
 /// Latencies of the operations of one I/O priority: service times, or total latencies with `lat_percentiles`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PriorityLatency {
     /// The priority as the kernel encodes it (see `ioprio_set`).
     pub priority: u16,
@@ -330,7 +331,7 @@ fn scaled(n: u64, by: u64, over: u64) -> u64 {
 }
 
 /// Statistics of samples other than latencies.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SampleRecord {
     /// Number of samples.
     pub count: u64,
@@ -352,7 +353,7 @@ impl SampleRecord {
 }
 
 /// Counts of intervals of equal width, from the start of measurement.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SeriesRecord {
     /// Width of an interval in nanoseconds.
     pub width_ns: u64,

@@ -1,11 +1,12 @@
 //! Results specific to modelled volumes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{JobResult, PageCacheCounts, ServiceStage};
 
 /// The modelled part of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelRecord {
     /// Whether time was virtual; otherwise the models ran in real time.
     pub virtual_time: bool,
@@ -73,7 +74,7 @@ pub struct StageWait<'a> {
     pub mean_ns: f64,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelledVolume {
     /// Path that the jobs use; `None` for the volume that carries their files.
     pub path: Option<String>,

@@ -1,11 +1,12 @@
 //! Figures as printed by another program, with their resolution.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::DataKind;
 
 /// A printed figure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Quote {
     /// Quantity.
     pub what: Quoted,
@@ -34,7 +35,7 @@ impl Quote {
 }
 
 /// Quantities of printed figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Quoted {

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use meter::Summary;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::declared::Mixed;
@@ -18,7 +19,7 @@ pub use fleet::{
 };
 
 /// The record of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// Version of this layout, [`crate::SCHEMA`].
     pub schema: u32,
@@ -68,7 +69,7 @@ pub struct Run {
 }
 
 /// One of several runs of the same jobs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Repeat {
     pub series: String,
     /// Number of this run, from 1.
@@ -171,7 +172,7 @@ impl GroupTotals {
 }
 
 /// A job as requested, regardless of what its workers did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestedRun {
     pub name: String,
     /// Reporting group.
@@ -187,7 +188,7 @@ pub struct RequestedRun {
 }
 
 /// Program that a job runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestedProgram {
     /// The program.
     pub path: String,
@@ -200,7 +201,7 @@ pub struct RequestedProgram {
 }
 
 /// Load of the CPU by a job without I/O.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestedLoad {
     /// Percentage of the time.
     pub percent: u32,
@@ -236,7 +237,7 @@ impl RequestedRun {
 }
 
 /// The program that created a record.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     /// `fathom`, or `fio` for an import.
     pub name: String,
@@ -252,7 +253,7 @@ impl Tool {
 }
 
 /// The host of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostRecord {
     pub hostname: String,
     /// Kernel release.
@@ -262,7 +263,7 @@ pub struct HostRecord {
 }
 
 /// A remark for users.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Note {
     /// Job that it concerns; `None` for the run.
     pub job: Option<String>,
@@ -287,7 +288,7 @@ impl Note {
 }
 
 /// Counters of a device during the run. fio's documents have the same names, without units.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct DiskUse {
     /// Name, as in `/sys/block`.
@@ -319,7 +320,7 @@ pub struct DiskUse {
 }
 
 /// How idle the CPUs were during a run (`--idle-prof`).
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct IdlenessRecord {
     /// Processors, each with the percentage of time for which it was idle.
     pub processors: Vec<(u32, f64)>,
@@ -340,7 +341,7 @@ impl IdlenessRecord {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunOutcome {
     /// The run is complete.

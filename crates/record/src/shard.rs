@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::random::{mix, mix_text};
 use units::{Problem, ProblemCode};
 
 /// One shard of many points. It has each `count`th point, so that all shards take about as long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Shard {
     /// Number of the shard, from 1.
     pub number: u32,
@@ -101,7 +102,7 @@ impl std::fmt::Display for Shard {
 const ITEMS_MAX: u64 = 1 << 20;
 
 /// The shard that a document belongs to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShardRecord {
     #[serde(flatten)]
     pub shard: Shard,
@@ -168,7 +169,7 @@ impl ShardRecord {
 }
 
 /// Items of a whole that no shard has.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MissingItems {
     /// Numbers of the missing shards.
     pub shards: Vec<u32>,

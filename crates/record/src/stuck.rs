@@ -1,10 +1,11 @@
 //! Operations that never completed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::CallKind;
 
 /// A call that had not returned when the run ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StuckOperation {
     pub job: String,
     /// File, device or export; empty if unknown.

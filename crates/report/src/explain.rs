@@ -1,9 +1,8 @@
 //! Explanations of figures from any source, as text, Markdown and JSON.
 
 use analyse::{ActiveIntervals, Evidence, EvidenceSource, EvidenceUnit, Explanation, Finding, Quantity};
-use results::explain::Explained;
+use results::explain::{ExplainDocument, Explained, ExplainedFinding, ExplainedInput, ExplainedSubject};
 use results::stored::pretty;
-use serde::Serialize;
 use units::{Bytes, Nanos, count, percent, significant};
 
 use crate::answer::AnswerText;
@@ -13,9 +12,6 @@ use crate::sheet::{Sheet, SheetStyle, Tone};
 use crate::text::tone_of;
 use crate::words::{self, Origin, SentenceContext, severity_name};
 use results::answer::Answer;
-
-/// Version of the document's layout.
-const SCHEMA: u32 = 1;
 
 /// Returns the explanations as text. Findings are in order of importance, each with its code and evidence.
 pub(crate) fn explain_text(explained: &[Explained], style: SheetStyle) -> String {
@@ -139,7 +135,7 @@ impl ExplainPage {
         };
         self.sheet.hung(["    "; 2], self.sheet.width() - 4, &figures, Some(Tone::Faint));
         for setting in words::settings(finding) {
-            self.sheet.hung(["    - ", "      "], self.sheet.width() - 6, &setting.line(), None);
+            self.sheet.hung(["    - ", "      "], self.sheet.width() - 6, &words::setting_line(&setting), None);
         }
     }
 }
@@ -272,49 +268,12 @@ pub(crate) const fn source_name(source: EvidenceSource) -> &'static str {
     }
 }
 
-#[derive(Serialize)]
-struct ExplainDocument<'a> {
-    schema: u32,
-    inputs: Vec<ExplainedInput<'a>>,
-}
-
-#[derive(Serialize)]
-struct ExplainedInput<'a> {
-    #[serde(flatten)]
-    explained: &'a Explained,
-    subjects: Vec<ExplainSubject<'a>>,
-}
-
-#[derive(Serialize)]
-struct ExplainSubject<'a> {
-    subject: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    answer: Option<Answer>,
-    figures: &'a [Evidence],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    active: Option<ActiveIntervals>,
-    findings: Vec<ExplainedFinding<'a>>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    notes: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    change: Option<&'a analyse::VolumeChange>,
-}
-
-#[derive(Serialize)]
-struct ExplainedFinding<'a> {
-    #[serde(flatten)]
-    finding: &'a Finding,
-    text: String,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    settings: Vec<words::DatabaseSetting>,
-}
-
-fn subject<'a>(one: &'a Explained, explanation: &'a Explanation) -> ExplainSubject<'a> {
+fn subject<'a>(one: &'a Explained, explanation: &'a Explanation) -> ExplainedSubject<'a> {
     let worded = |finding| {
         let (text, settings) = (words::finding(finding, explanation), words::settings(finding));
         ExplainedFinding { finding, text, settings }
     };
-    ExplainSubject {
+    ExplainedSubject {
         subject: &explanation.subject,
         answer: (!explanation.only_figures).then(|| answer(one, explanation)),
         figures: &explanation.figures,
@@ -331,7 +290,7 @@ pub(crate) fn explain_json(explained: &[Explained]) -> String {
         let subjects = one.explanations.iter().map(|explanation| subject(one, explanation)).collect();
         ExplainedInput { explained: one, subjects }
     });
-    pretty(&ExplainDocument { schema: SCHEMA, inputs: inputs.collect() })
+    pretty(&ExplainDocument { schema: ExplainDocument::SCHEMA, inputs: inputs.collect() })
 }
 
 /// Returns the explanations as a page, one part per job or device.
@@ -378,7 +337,7 @@ fn part(index: usize, one: &Explained, explanation: &Explanation) -> PagePart {
         blocks.push(PageBlock::Text(nothing_found(one, explanation).to_owned()));
     }
     let settings: Vec<String> =
-        explanation.findings.iter().flat_map(words::settings).map(|setting| setting.line()).collect();
+        explanation.findings.iter().flat_map(words::settings).map(|setting| words::setting_line(&setting)).collect();
     for lines in [settings, explanation.notes.clone()] {
         if !lines.is_empty() {
             blocks.push(PageBlock::List(lines));

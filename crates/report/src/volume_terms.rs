@@ -1,7 +1,5 @@
 //! Prices and sources of modelled volumes, printed alike in every report.
 
-use plan::MonthlyCost;
-use serde_json::{Map, Value, json};
 use units::grouped;
 use volume::spec::PriceParts;
 
@@ -15,15 +13,6 @@ pub(crate) fn amount(value: f64) -> String {
 pub(crate) fn price_parts(parts: &PriceParts) -> [(&'static str, f64); 4] {
     let PriceParts { capacity, iops, throughput, performance } = *parts;
     [("capacity", capacity), ("IOPS", iops), ("throughput", throughput), ("performance", performance)]
-}
-
-/// Returns a price with its total, and `more`, for a JSON document.
-pub(crate) fn price_json(money: &MonthlyCost, more: Value) -> Value {
-    let total = json!({
-        "usd_per_month": money.usd_per_month, "stands_for": money.stands_for, "date": money.price.source.date,
-    });
-    let parts = [json!(money.price), total, more];
-    parts.into_iter().flat_map(|part| part.as_object().cloned()).flatten().collect::<Map<_, _>>().into()
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! The answer that every result begins with: what was asked, what to do, and what both rest on.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Answer of a result to the question of its command.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Answer {
     pub outcome: Outcome,
     /// One or two sentences with the numbers that decide.
@@ -17,7 +18,7 @@ pub struct Answer {
 }
 
 /// Whether the answer is good news.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     Good,
@@ -30,7 +31,7 @@ pub enum Outcome {
 }
 
 /// A change, setting or purchase.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Action {
     /// Sentence without a command.
     pub what: String,

@@ -1,17 +1,19 @@
 //! What was captured or sampled of a live device.
 
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Map, Value, json};
-use trace::{PerOperation, TraceDistribution, TraceProfile};
+use trace::{DepthProfile, ProcessProfile, TraceDistribution, TraceOperation, TraceProfile, TraceSizeCount};
 use units::Problem;
 
-use crate::stored::extended;
+use crate::stored::sorted;
 
-/// Version of the documents' layouts.
-const SCHEMA: u32 = 1;
+/// Version of the layout of both documents.
+pub const SCHEMA: u32 = 1;
 
 /// What was captured.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct CaptureResult {
     /// What the user named.
     pub asked: String,
@@ -56,7 +58,7 @@ pub struct CaptureResult {
 }
 
 /// Where captured requests come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CaptureSource {
     /// Programs in the kernel.
@@ -77,7 +79,7 @@ impl CaptureSource {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CaptureFile {
     pub path: String,
     /// Its length in bytes.
@@ -86,7 +88,7 @@ pub struct CaptureFile {
 }
 
 /// Completed requests as the kernel counts them and as they were captured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CounterComparison {
     /// Name of the operation, in the plural.
     #[serde(rename = "operation")]
@@ -128,61 +130,164 @@ impl CaptureResult {
     #[must_use]
     pub fn json(&self) -> String {
         let totals = &self.profile.totals;
-        let processes = self.profile.processes.iter().map(|process| {
-            json!({ "name": self.processes.get(usize::from(process.process)),
-                "requests": process.requests.total(), "bytes": process.bytes.total() })
-        });
-        let depth = self.profile.depth.map(|depth| {
-            json!({ "mean": depth.depth.map(|depth| depth.mean), "at_issue": distribution(&depth.depth_at_issue),
-                "busy_fraction": depth.busy_time_fraction })
-        });
-        let of_profile = json!({
-            "fathom_capture": SCHEMA,
-            "events": if self.takes_bios { "bios" } else { "requests" },
-            "requests": totals.requests.total(),
-            "operations": operations(self),
-            "sync_requests": totals.sync_requests,
-            "meta_requests": totals.meta_requests,
-            "fua_requests": totals.fua_requests,
-            "preflush_requests": totals.preflush_requests,
-            "readahead_requests": totals.readahead_requests,
-            "failed_requests": totals.failed_requests,
-            "in_flight_at_end": self.in_flight_at_end(),
-            "queue_depth": depth,
-            "processes": processes.collect::<Vec<_>>(),
-            "is_trustworthy": self.is_trustworthy(),
-        });
-        extended(self, of_profile)
+        sorted(&CaptureDocument {
+            fathom_capture: SCHEMA,
+            result: self,
+            events: if self.takes_bios { "bios" } else { "requests" },
+            requests: totals.requests.total(),
+            operations: self.operations(),
+            sync_requests: totals.sync_requests,
+            meta_requests: totals.meta_requests,
+            fua_requests: totals.fua_requests,
+            preflush_requests: totals.preflush_requests,
+            readahead_requests: totals.readahead_requests,
+            failed_requests: totals.failed_requests,
+            in_flight_at_end: self.in_flight_at_end(),
+            queue_depth: self.profile.depth.as_ref().map(CapturedDepth::from),
+            processes: self.profile.processes.iter().map(|process| self.process(process)).collect(),
+            is_trustworthy: self.is_trustworthy(),
+        })
+    }
+
+    fn process(&self, process: &ProcessProfile) -> CapturedProcess<'_> {
+        CapturedProcess {
+            name: self.processes.get(usize::from(process.process)).map(String::as_str),
+            requests: process.requests.total(),
+            bytes: process.bytes.total(),
+        }
+    }
+
+    fn operations(&self) -> CapturedOperations<'_> {
+        let profile = &self.profile;
+        let captured = |operation: TraceOperation| {
+            let requests = *profile.totals.requests.get(operation);
+            (requests > 0).then(|| CapturedOperation {
+                requests,
+                bytes: *profile.totals.bytes.get(operation),
+                service_ns: profile.service_ns.get(operation).as_ref().map(CapturedDistribution::from),
+                queued_ns: profile.queued_ns.get(operation).as_ref().map(CapturedDistribution::from),
+                frequent_sizes: &profile.sizes.get(operation).frequent,
+            })
+        };
+        CapturedOperations {
+            read: captured(TraceOperation::Read),
+            write: captured(TraceOperation::Write),
+            flush: captured(TraceOperation::Flush),
+            discard: captured(TraceOperation::Discard),
+            write_zeroes: captured(TraceOperation::WriteZeroes),
+            other: captured(TraceOperation::Other),
+        }
     }
 }
 
-fn operations(captured: &CaptureResult) -> Value {
-    let names = ["read", "write", "flush", "discard", "write_zeroes", "other"];
-    let totals = &captured.profile.totals;
-    let (requests, bytes) = (totals.requests.all(), totals.bytes.all());
-    let service: &PerOperation<Option<TraceDistribution>> = &captured.profile.service_ns;
-    let (service, queued, sizes) = (service.all(), captured.profile.queued_ns.all(), captured.profile.sizes.all());
-    let mut all = Map::new();
-    for (index, name) in names.into_iter().enumerate().filter(|(index, _)| *requests[*index] > 0) {
-        let frequent: Vec<Value> = sizes[index]
-            .frequent
-            .iter()
-            .map(|size| json!({ "bytes": size.bytes, "requests": size.requests }))
-            .collect();
-        let value = json!({
-            "requests": requests[index],
-            "bytes": bytes[index],
-            "service_ns": service[index].as_ref().map(distribution),
-            "queued_ns": queued[index].as_ref().map(distribution),
-            "frequent_sizes": frequent,
-        });
-        all.insert(name.to_owned(), value);
-    }
-    all.into()
+/// What was captured, with what follows from it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CaptureDocument<'a> {
+    /// Version of the document's layout.
+    fathom_capture: u32,
+    #[serde(flatten)]
+    result: &'a CaptureResult,
+    /// `requests`, or `bios` for a device without requests of its own.
+    events: &'static str,
+    requests: u64,
+    operations: CapturedOperations<'a>,
+    /// Requests for which a process waits.
+    sync_requests: u64,
+    /// Requests of filesystem metadata.
+    meta_requests: u64,
+    /// Writes that are on stable storage when they complete.
+    fua_requests: u64,
+    /// Requests that a flush precedes.
+    preflush_requests: u64,
+    /// Requests that read ahead.
+    readahead_requests: u64,
+    failed_requests: u64,
+    /// Recorded requests that were not completed.
+    in_flight_at_end: u64,
+    /// Requests in flight; `null` without known completions.
+    queue_depth: Option<CapturedDepth>,
+    /// Processes, the one with the most requests first.
+    processes: Vec<CapturedProcess<'a>>,
+    /// Whether all requests were recorded, as far as events and counters show.
+    is_trustworthy: bool,
 }
 
-fn distribution(of: &TraceDistribution) -> Value {
-    json!({ "min": of.min, "mean": of.mean, "p50": of.p50, "p90": of.p90, "p99": of.p99, "p99_9": of.p99_9, "max": of.max })
+/// Requests in flight.
+#[derive(Debug, Serialize, JsonSchema)]
+struct CapturedDepth {
+    /// Mean over time.
+    mean: Option<f64>,
+    at_issue: CapturedDistribution,
+    /// Fraction of the time with requests in flight.
+    busy_fraction: f64,
+}
+
+impl From<&DepthProfile> for CapturedDepth {
+    fn from(depth: &DepthProfile) -> Self {
+        Self {
+            mean: depth.depth.map(|depth| depth.mean),
+            at_issue: CapturedDistribution::from(&depth.depth_at_issue),
+            busy_fraction: depth.busy_time_fraction,
+        }
+    }
+}
+
+/// Operations that occurred.
+#[derive(Debug, Serialize, JsonSchema)]
+struct CapturedOperations<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read: Option<CapturedOperation<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    write: Option<CapturedOperation<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flush: Option<CapturedOperation<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    discard: Option<CapturedOperation<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    write_zeroes: Option<CapturedOperation<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other: Option<CapturedOperation<'a>>,
+}
+
+/// Requests of one operation.
+#[derive(Debug, Serialize, JsonSchema)]
+struct CapturedOperation<'a> {
+    requests: u64,
+    bytes: u64,
+    /// Time from the issue to the completion; `null` if unknown.
+    service_ns: Option<CapturedDistribution>,
+    /// Time in the queue of the scheduler; `null` if unknown.
+    queued_ns: Option<CapturedDistribution>,
+    /// The most frequent sizes.
+    frequent_sizes: &'a [TraceSizeCount],
+}
+
+/// Distribution of nanoseconds, or of requests in flight.
+#[derive(Debug, Serialize, JsonSchema)]
+struct CapturedDistribution {
+    min: u64,
+    mean: f64,
+    p50: u64,
+    p90: u64,
+    p99: u64,
+    p99_9: u64,
+    max: u64,
+}
+
+impl From<&TraceDistribution> for CapturedDistribution {
+    fn from(of: &TraceDistribution) -> Self {
+        let TraceDistribution { min, mean, p50, p90, p99, p99_9, max, .. } = *of;
+        Self { min, mean, p50, p90, p99, p99_9, max }
+    }
+}
+
+/// Requests of one process.
+#[derive(Debug, Serialize, JsonSchema)]
+struct CapturedProcess<'a> {
+    /// `null` if unknown.
+    name: Option<&'a str>,
+    requests: u64,
+    bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -201,7 +306,7 @@ pub struct CaptureProgress {
 }
 
 /// What the counters of a device counted.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SampleResult {
     /// What the user named.
     pub asked: String,
@@ -232,9 +337,9 @@ pub struct SampleResult {
     pub kinds: Vec<SampledKind>,
     /// Requests of all kinds.
     pub requests: u64,
-    /// Whether the kernel counts discards and flushes.
+    /// Whether the kernel counts discards.
     pub counts_discards: bool,
-    /// See [`Self::counts_discards`]. Flushes of a partition are counted for its disk.
+    /// Whether the kernel counts flushes. Those of a partition are counted for its disk.
     pub counts_flushes: bool,
     /// Mean number of requests in flight, over time.
     #[serde(skip)]
@@ -269,7 +374,7 @@ pub struct SampledKind {
 }
 
 /// A rate over intervals.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct IntervalRates {
     /// Mean over the whole time.
     pub mean: f64,
@@ -282,7 +387,7 @@ pub struct IntervalRates {
 }
 
 /// File with a series of samples.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SampleFile {
     pub path: String,
     /// Its length in bytes.
@@ -317,27 +422,70 @@ impl SampleResult {
     #[must_use]
     pub fn json(&self) -> String {
         let seconds = self.duration_ns as f64 / 1e9;
-        let kind = |kind: &SampledKind| {
-            json!({
-                "requests": kind.requests,
-                "bytes": kind.bytes,
-                "merges": kind.merges,
-                "iops": kind.iops,
-                "bytes_per_second": if seconds > 0.0 { kind.bytes as f64 / seconds } else { 0.0 },
-                "mean_bytes": kind.mean_bytes(),
-                "mean_latency_ns": kind.latency_ns,
-            })
+        let kind = |kind: &SampledKind| SampledKindDocument {
+            requests: kind.requests,
+            bytes: kind.bytes,
+            merges: kind.merges,
+            iops: kind.iops,
+            bytes_per_second: if seconds > 0.0 { kind.bytes as f64 / seconds } else { 0.0 },
+            mean_bytes: kind.mean_bytes(),
+            mean_latency_ns: kind.latency_ns,
         };
-        let kinds: Map<String, Value> = self.kinds.iter().map(|one| (one.name.to_owned(), kind(one))).collect();
-        let computed = json!({
-            "fathom_capture_sample": SCHEMA,
-            "interval_min_ns": self.lengths_ns[0],
-            "interval_max_ns": self.lengths_ns[1],
-            "kinds": kinds,
-            "queue_depth": { "mean": self.depth_mean, "max_at_samples": self.depth_seen_max },
-            "confidence": "low",
-            "failure": self.failure.as_ref().map(Problem::to_string),
-        });
-        extended(self, computed)
+        sorted(&SampleDocument {
+            fathom_capture_sample: SCHEMA,
+            result: self,
+            interval_min_ns: self.lengths_ns[0],
+            interval_max_ns: self.lengths_ns[1],
+            kinds: self.kinds.iter().map(|one| (one.name, kind(one))).collect(),
+            queue_depth: SampledDepth { mean: self.depth_mean, max_at_samples: self.depth_seen_max },
+            confidence: "low",
+            failure: self.failure.as_ref().map(Problem::to_string),
+        })
     }
+}
+
+/// What the counters of a device counted, with what follows from it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SampleDocument<'a> {
+    /// Version of the document's layout.
+    fathom_capture_sample: u32,
+    #[serde(flatten)]
+    result: &'a SampleResult,
+    /// The shortest measured interval.
+    interval_min_ns: u64,
+    /// The longest measured interval.
+    interval_max_ns: u64,
+    /// Kinds of requests that were counted, and `all` together if there are several.
+    kinds: BTreeMap<&'static str, SampledKindDocument>,
+    queue_depth: SampledDepth,
+    /// Counters have no single requests: `low`.
+    confidence: &'static str,
+    /// Why sampling ended early: an error with its remedy.
+    failure: Option<String>,
+}
+
+/// Requests of one kind.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SampledKindDocument {
+    /// Completed requests.
+    requests: u64,
+    bytes: u64,
+    /// Requests that were merged into others before.
+    merges: u64,
+    /// Requests per second.
+    iops: IntervalRates,
+    bytes_per_second: f64,
+    /// Mean size of a request.
+    mean_bytes: u64,
+    /// Mean time from queueing to completion; `null` without requests.
+    mean_latency_ns: Option<f64>,
+}
+
+/// Requests in flight.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SampledDepth {
+    /// Mean over time.
+    mean: f64,
+    /// The largest number at a sample.
+    max_at_samples: u64,
 }

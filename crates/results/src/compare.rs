@@ -1,12 +1,13 @@
 //! Comparisons of runs.
 
 use analyse::compare::{Comparison, ComparisonSettings};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
 
 /// A run with its name and a description.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct NamedRun {
     /// Name from the command line, or the saved run's identifier.
     pub name: String,
@@ -18,7 +19,7 @@ pub struct NamedRun {
 }
 
 /// A comparison with the names of the compared runs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparisonResult {
     /// Version of the layout.
     pub schema: u32,
@@ -29,4 +30,9 @@ pub struct ComparisonResult {
     #[serde(flatten)]
     pub comparison: Comparison,
     pub answer: Answer,
+}
+
+impl ComparisonResult {
+    /// Version of the layout.
+    pub const SCHEMA: u32 = 1;
 }

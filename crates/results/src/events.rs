@@ -1,10 +1,11 @@
 //! Events of a run as JSON lines, for programs that follow it.
 
 use record::{JobResult, Run, RunOutcome};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// An event of a run. Times are in seconds since the run began, unless their name contains another unit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Event {
     /// The run begins.
@@ -51,7 +52,7 @@ pub enum Event {
 }
 
 /// The result of a job, in short.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobEnd {
     /// Name of the job.
     pub name: String,

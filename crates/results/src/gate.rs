@@ -1,6 +1,7 @@
 //! Assertions checked against a run.
 
 use analyse::gate::{Assertion, JudgedAssertion};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::Answer;
@@ -8,7 +9,7 @@ use crate::answer::Answer;
 use crate::compare::NamedRun;
 
 /// An assertion and its outcome.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GateCheck {
     /// Text of the assertion.
     pub text: String,
@@ -24,7 +25,7 @@ pub struct GateCheck {
 }
 
 /// The result of a gate.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GateResult {
     /// Version of the layout.
     pub schema: u32,
@@ -48,4 +49,9 @@ pub struct GateResult {
     /// Whether all assertions passed and the figures can be trusted.
     pub passed: bool,
     pub answer: Answer,
+}
+
+impl GateResult {
+    /// Version of the layout.
+    pub const SCHEMA: u32 = 1;
 }

@@ -2,13 +2,14 @@
 
 use analyse::Verdict;
 use record::{MissingItems, Run, ShardRecord};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Problem, ProblemCode};
 
 use crate::stored::{self, StoredResult, check_schema};
 
 /// A grid, or a shard of one.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct GridResult {
     /// Command line, one argument per element.
     pub command_line: Vec<String>,
@@ -24,8 +25,9 @@ pub struct GridResult {
 }
 
 /// One run of a grid.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "StoredPoint")]
+#[schemars(!from)]
 pub struct GridPoint {
     /// Names and values of its settings, in the order of the sweep options.
     pub settings: Vec<(String, String)>,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use analyse::{JobSpread, Verdict};
 use record::Run;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::stored::pretty;
@@ -11,7 +12,7 @@ use crate::stored::pretty;
 /// A run and the findings about it, one entry per job.
 ///
 /// The layout is that of [`Run`], versioned by its `schema`; [`record::from_json`] parses the run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunResult<'a> {
     #[serde(flatten)]
     pub run: Cow<'a, Run>,
@@ -27,7 +28,7 @@ impl<'a> RunResult<'a> {
 }
 
 /// Repeated runs of the same jobs.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct RepeatsResult<'a> {
     /// Identifier of the series.
     pub series: String,
@@ -41,14 +42,20 @@ pub struct RepeatsResult<'a> {
     pub runs: Vec<RunResult<'a>>,
 }
 
-#[derive(Serialize)]
-struct RepeatsDocument<'a> {
-    /// Layout version; its key identifies the document.
+/// Several series of repeated runs.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RepeatsDocument<'a> {
+    /// Version of the document's layout.
     fathom_repeats: u32,
     series: &'a [RepeatsResult<'a>],
 }
 
+impl RepeatsDocument<'_> {
+    /// Version of the layout.
+    pub const SCHEMA: u32 = 1;
+}
+
 /// Returns repeats as JSON: for each series the variation of its figures (units of one, bytes, nanoseconds) and its runs.
 pub fn repeats_json(series: &[RepeatsResult<'_>]) -> String {
-    pretty(&RepeatsDocument { fathom_repeats: 1, series })
+    pretty(&RepeatsDocument { fathom_repeats: RepeatsDocument::SCHEMA, series })
 }

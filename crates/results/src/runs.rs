@@ -1,10 +1,11 @@
 //! Saved runs: the list, and the details of one run.
 
 use record::{EnvironmentRecord, Run, SavedRun};
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 /// Saved runs, and what the store skipped.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunsResult<'a> {
     /// Version of the document's layout.
     pub fathom_runs: u32,
@@ -14,8 +15,13 @@ pub struct RunsResult<'a> {
     pub skipped: Vec<SkippedRun>,
 }
 
+impl RunsResult<'_> {
+    /// Version of the layout.
+    pub const SCHEMA: u32 = 1;
+}
+
 /// A saved run, as its manifest has it, with what is not written there.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunEntry<'a> {
     #[serde(flatten)]
     pub manifest: &'a SavedRun,
@@ -31,13 +37,14 @@ impl<'a> From<&'a SavedRun> for RunEntry<'a> {
 }
 
 /// An entry of the store that is not a readable run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, JsonSchema)]
 pub struct SkippedRun {
     /// Name in the store.
     pub name: String,
     /// Path of the file with the problem.
+    #[schemars(skip)]
     pub path: String,
-    /// The problem and its remedy.
+    /// The path, the problem and its remedy.
     pub problem: String,
 }
 
@@ -49,7 +56,7 @@ impl Serialize for SkippedRun {
 }
 
 /// A run with the data saved beside its record.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunDetails<'a> {
     /// Version of the document's layout.
     pub fathom_run: u32,
@@ -65,10 +72,20 @@ pub struct RunDetails<'a> {
     pub run: &'a Run,
 }
 
+impl RunDetails<'_> {
+    /// Version of the layout.
+    pub const SCHEMA: u32 = 1;
+}
+
 /// A series of repeats.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SeriesDetails<'a> {
     /// Version of the document's layout.
     pub fathom_series: u32,
     pub runs: &'a [RunDetails<'a>],
+}
+
+impl SeriesDetails<'_> {
+    /// Version of the layout.
+    pub const SCHEMA: u32 = 1;
 }

@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::openmetrics::MetricKind::{Counter, Gauge, Summary};
 use crate::openmetrics::{Metric, OpenMetrics, label};
 use crate::stored::sorted;
 
-/// Version of the JSON layout.
-const SCHEMA: u32 = 1;
-
 /// Statistics of a server, sent to clients as JSON.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct ServerStats {
     /// Version of the JSON layout.
     pub schema: u32,
@@ -30,7 +28,7 @@ pub struct ServerStats {
     pub punctuality: Option<PunctualityStats>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 pub struct ExportStats {
     /// Name; empty for the default export.
     pub name: String,
@@ -61,7 +59,7 @@ pub struct ExportStats {
 }
 
 /// Statistics of one kind of request.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct RequestStats {
     /// `read`, `write`, `trim`, `flush`, `other`.
     pub kind: String,
@@ -86,7 +84,7 @@ pub struct RequestStats {
 }
 
 /// Latency of requests, from reading the request to sending the reply.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct RequestLatency {
     /// Mean in nanoseconds.
     pub mean_ns: f64,
@@ -99,7 +97,7 @@ pub struct RequestLatency {
 }
 
 /// Statistics of a limit or a station of a model.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct StageStats {
     /// Name of the stage.
     pub name: String,
@@ -124,7 +122,7 @@ pub struct StageStats {
 }
 
 /// Lateness of replies against the model.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Serialize, JsonSchema)]
 pub struct PunctualityStats {
     /// Number of modelled replies.
     pub replies: u64,
@@ -141,6 +139,9 @@ pub struct PunctualityStats {
 }
 
 impl ServerStats {
+    /// Version of the JSON layout.
+    pub const SCHEMA: u32 = 1;
+
     /// Returns the statistics with the versions of this program.
     #[must_use]
     pub fn new(
@@ -151,13 +152,13 @@ impl ServerStats {
         punctuality: Option<PunctualityStats>,
     ) -> Self {
         let version = env!("CARGO_PKG_VERSION").to_owned();
-        Self { schema: SCHEMA, version, seed, served_secs, exports, stages, punctuality }
+        Self { schema: Self::SCHEMA, version, seed, served_secs, exports, stages, punctuality }
     }
 
     /// Parses the JSON of a server; `None` if it has another layout version.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok().filter(|stats: &Self| stats.schema == SCHEMA)
+        serde_json::from_str(text).ok().filter(|stats: &Self| stats.schema == Self::SCHEMA)
     }
 
     /// Returns the statistics as JSON.
@@ -168,7 +169,7 @@ impl ServerStats {
 }
 
 /// The state of a server that commands change.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ServerState {
     /// Fault rates in the syntax of `--faults`, or `none`.
     pub faults: String,
@@ -176,7 +177,7 @@ pub struct ServerState {
     pub exports: Vec<ExportState>,
 }
 
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ExportState {
     /// Name; empty for the default export.
     pub name: String,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use units::{Problem, ProblemCode};
 
 /// Serializes a result as JSON on several lines, with a final newline.
@@ -16,15 +16,6 @@ pub fn pretty(result: &impl Serialize) -> String {
 /// Serializes a result as [`pretty`] does, with its keys in alphabetical order.
 pub fn sorted(result: &impl Serialize) -> String {
     pretty(&serde_json::to_value(result).unwrap_or_default())
-}
-
-/// Serializes a result together with what follows from it, as [`sorted`] does.
-pub fn extended(result: &impl Serialize, more: Value) -> String {
-    let mut document = serde_json::to_value(result).unwrap_or_default();
-    if let (Some(all), Value::Object(more)) = (document.as_object_mut(), more) {
-        all.extend(more);
-    }
-    pretty(&document)
 }
 
 /// Refuses a document of a later layout version.
@@ -49,7 +40,7 @@ pub trait StoredResult: Serialize + DeserializeOwned {
 
     /// Returns the document.
     fn json(&self) -> String {
-        self.json_beside(&BTreeMap::<&str, ()>::new())
+        self.json_beside(&NothingBeside {})
     }
 
     /// Returns the document with what stands beside the result, such as its sentences.
@@ -78,16 +69,23 @@ fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, Problem> {
     serde_json::from_str(text).map_err(|error| Problem::error(ProblemCode::UnreadableInput, error.to_string()))
 }
 
-#[derive(Serialize)]
-struct StoredEnvelope<'a, M, T> {
+/// A result as written.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct StoredEnvelope<'a, M, T> {
     #[serde(flatten)]
+    #[schemars(skip)]
     layout: BTreeMap<&'static str, u32>,
+    /// Version of Fathom.
     version: &'static str,
     #[serde(flatten)]
     more: &'a M,
     #[serde(flatten)]
     result: &'a T,
 }
+
+/// Nothing stands beside the result.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct NothingBeside {}
 
 /// The version of the layout of any document, whose first key tells what it is.
 #[derive(Deserialize)]

@@ -2,12 +2,13 @@
 
 use analyse::{Finding, Severity};
 use record::{Figure, FigureQuantity, JobResult, Run};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::stored::StoredResult;
 
 /// A published procedure before it runs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SuiteProcedure<'a> {
     /// Name of the suite.
     pub name: &'a str,
@@ -33,7 +34,7 @@ pub struct SuiteProcedure<'a> {
     pub steps: Vec<ProcedureStep<'a>>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct ProcedureRounds<'a> {
     /// Steps that are repeated until they are steady.
     pub follow: &'a [String],
@@ -41,7 +42,7 @@ pub struct ProcedureRounds<'a> {
     pub most: usize,
 }
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ProcedureStep<'a> {
     /// Name of the step.
     pub name: &'a str,
@@ -59,7 +60,7 @@ pub struct ProcedureStep<'a> {
     pub jobs: Vec<Vec<(&'a str, &'a str)>>,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct ProcedureFigure<'a> {
     pub figure: Figure,
     pub published: Option<&'a Published>,
@@ -76,7 +77,7 @@ pub struct SuiteTargets<'a> {
 }
 
 /// The results of a suite, complete or so far.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuiteResult {
     pub suite: String,
     /// One-line description.
@@ -114,7 +115,7 @@ pub struct SuiteResult {
 }
 
 /// Rounds of a suite, and whether they became steady.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuiteRounds {
     /// Number of completed rounds.
     pub done: usize,
@@ -125,7 +126,7 @@ pub struct SuiteRounds {
 }
 
 /// A completed step.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuiteStep {
     /// Name of the step.
     pub name: String,
@@ -140,7 +141,7 @@ pub struct SuiteStep {
 }
 
 /// Result of a step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SuiteOutcome {
     /// The step ran.
@@ -198,7 +199,7 @@ impl SuiteOutcome {
 }
 
 /// A finding as text, so that it can be saved.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StoredFinding {
     pub severity: Severity,
     /// Name of the finding's code.
@@ -208,7 +209,7 @@ pub struct StoredFinding {
 }
 
 /// One figure of a step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuiteRow {
     pub figure: Figure,
     pub published: Option<Published>,
@@ -233,7 +234,7 @@ impl SuiteRow {
 }
 
 /// A published figure.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
     /// Value, or the lower end of a range, in units of one, bytes and nanoseconds.
     pub value: f64,
@@ -266,7 +267,7 @@ impl Published {
 }
 
 /// A unit in which figures are published.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum MeasureUnit {
     /// Operations per second.
     #[serde(rename = "IOPS")]

@@ -4,12 +4,14 @@ use analyse::knee::search::{End, ProbeResult};
 use analyse::knee::{Curve, Fit, Point};
 use analyse::{Finding, Severity};
 use record::{MissingItems, ShardRecord};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::answer::Answer;
 use crate::stored::StoredResult;
 
 /// The result of a sweep.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SweepResult {
     /// Command line, one argument per element.
     pub command_line: Vec<String>,
@@ -25,8 +27,15 @@ pub struct SweepResult {
     pub sweeps: Vec<Sweep>,
 }
 
+/// What a document has beside the curves.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SweepAnswers {
+    /// One answer per curve.
+    pub answers: Vec<Answer>,
+}
+
 /// One curve.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
     /// Names and values of the settings that differ between curves.
     pub settings: Vec<(String, String)>,
@@ -60,7 +69,7 @@ pub struct Sweep {
 }
 
 /// A rate above the sustained one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepBurst {
     /// Operations per second.
     pub iops: f64,
@@ -69,7 +78,7 @@ pub struct SweepBurst {
 }
 
 /// Recommended settings for the knee.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepAdvice {
     /// Operations in flight over all jobs.
     pub depth: u32,

@@ -1,5 +1,8 @@
 //! Formats of traces.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 /// A format in which traces are read and written.
@@ -34,6 +37,16 @@ pub enum TraceFormat {
 impl Serialize for TraceFormat {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
+    }
+}
+
+impl JsonSchema for TraceFormat {
+    fn schema_name() -> Cow<'static, str> {
+        "TraceFormat".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": Self::ALL.map(Self::name) })
     }
 }
 

@@ -1,9 +1,10 @@
 //! CPU usage.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// CPU usage of a worker.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuUse {
     /// Time in user mode, in nanoseconds.
     pub user_ns: u64,

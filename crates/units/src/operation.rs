@@ -1,10 +1,13 @@
 //! Kinds of operations.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A kind of operation that transfers data, as an index into tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DataKind {
     Read = 0,
@@ -140,6 +143,16 @@ impl Serialize for CallKind {
     }
 }
 
+impl JsonSchema for CallKind {
+    fn schema_name() -> Cow<'static, str> {
+        "CallKind".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": Self::ALL.map(Self::name) })
+    }
+}
+
 impl<'de> Deserialize<'de> for CallKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
@@ -149,7 +162,8 @@ impl<'de> Deserialize<'de> for CallKind {
 }
 
 /// Three values, for reads, writes and trims.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "PerKindOf_{T}")]
 pub struct PerKind<T> {
     pub read: T,
     pub write: T,

@@ -1,5 +1,6 @@
 //! The specification of a volume, with sources.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
@@ -101,7 +102,7 @@ pub struct Buffering {
 }
 
 /// Source of a figure.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LimitSource {
     /// Title of the document.
@@ -370,7 +371,7 @@ pub struct SlowPeriods {
 }
 
 /// Price of a volume.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Price {
     /// Currency code: `USD`, `EUR`.
     pub currency: String,
@@ -401,7 +402,7 @@ impl Price {
 }
 
 /// Components of a monthly price.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct PriceParts {
     /// For capacity and everything included with it.
     pub capacity: f64,

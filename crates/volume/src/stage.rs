@@ -1,9 +1,10 @@
 //! Results of the limits and queues that requests pass.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A limit or queue that requests pass, and its effect on them while the jobs behind it were measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServiceStage {
     /// Name, such as `volume IOPS` or `vCPUs`.
     pub name: String,
@@ -51,7 +52,7 @@ pub struct ServiceStage {
 }
 
 /// Hosts behind a stage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StageHosts {
     /// Number of hosts whose requests pass it.
     pub hosts: u32,
@@ -89,7 +90,7 @@ impl ServiceStage {
 }
 
 /// Sequential operations at a limit that merges them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MergedCounts {
     /// Operations that were merged with the previous ones.
     pub merged: u64,
@@ -99,7 +100,7 @@ pub struct MergedCounts {
 
 /// The effect of a limit's jitter on operations. Waits are at this limit alone; those without jitter are for the same
 /// arrivals.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Early {
     /// Time by which the limit admits operations ahead of an even schedule, in nanoseconds.
     pub jitter_ns: u64,
@@ -114,7 +115,7 @@ pub struct Early {
 }
 
 /// Burst credits of a limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BurstCredits {
     /// Whether credits count bytes instead of operations.
     pub bytes: bool,
@@ -129,7 +130,7 @@ pub struct BurstCredits {
     pub empty_at_ns: Option<u64>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StageKind {
     /// A rate limit.

@@ -30,7 +30,7 @@ const EDGES: &[(&str, &str)] = &[
     ("analyse", "units record"),
     ("plan", "units volume"),
     ("offers", "units"),
-    ("results", "units record analyse plan trace"),
+    ("results", "units record analyse plan trace volume"),
     ("report", "units job trace workload record runner analyse volume plan results"),
     ("capture", "units trace probe engine record results"),
     ("manual", "job"),

@@ -1,6 +1,7 @@
 //! The change of a figure, its uncertainty and its verdict.
 
 use record::FigureQuantity;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::knee::steady::Mean;
@@ -17,7 +18,7 @@ pub(super) const ENOUGH_RUNS: usize = 5;
 const FACTOR_MAX: f64 = 100.0;
 
 /// The change from baseline to candidate, in percent of the baseline.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Change {
     /// Estimated change; positive if the candidate has more.
     pub percent: f64,
@@ -30,7 +31,7 @@ pub struct Change {
 }
 
 /// The judgement of a change.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum Judgement {
     /// A statistically significant improvement of at least the threshold.
@@ -48,7 +49,7 @@ pub enum Judgement {
 }
 
 /// Additional measurement on each side that would decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum More {
     /// Additional seconds in one run.
@@ -58,7 +59,7 @@ pub enum More {
 }
 
 /// The samples that a figure's means are computed from.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "of")]
 pub enum Basis {
     /// Intervals of one run, which are correlated with their neighbours.

@@ -1,13 +1,14 @@
 //! Differences in conditions that make runs incomparable.
 
 use record::{DataKind, DeclaredSizes, JobResult, Run, RunOutcome, TargetKind};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Factors between run times from which a difference is reported, and from which runs are not comparable.
 const RUNTIME: (f64, f64) = (1.25, 2.0);
 
 /// A condition in which two runs differ.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ConditionMismatch {
     /// The differing condition.
     pub aspect: Aspect,
@@ -21,7 +22,7 @@ pub struct ConditionMismatch {
 }
 
 /// A condition in which two runs may differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Aspect {
@@ -79,7 +80,7 @@ impl Aspect {
 }
 
 /// The value of one side.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MismatchValue {
     /// No value.

@@ -14,6 +14,7 @@ use record::{
     DataKind, Figure, FigureOf, FigureQuantity, FigureStatistic, FigureValue, IntervalRecord, JobResult, LatencyStats,
     Run,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use change::{Basis, Change, Judgement, More};
@@ -24,7 +25,7 @@ use crate::{Code, Finding, Severity, Verdict, analyse};
 use blocks::ComparedBlocks;
 use change::ENOUGH_RUNS;
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparisonSettings {
     /// Changes smaller than this are ignored, in per cent.
     pub threshold_percent: f64,
@@ -39,7 +40,7 @@ impl Default for ComparisonSettings {
 }
 
 /// The result of a comparison.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// Differences in conditions, blocking ones first. All runs are compared with the first run of the baseline,
     /// including its own repeats.
@@ -48,7 +49,7 @@ pub struct Comparison {
     pub jobs: Vec<JobComparison>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JobComparison {
     /// Name in the baseline.
     pub job: String,
@@ -58,7 +59,7 @@ pub struct JobComparison {
     pub cautions: Vec<Caution>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct FigureComparison {
     /// The compared figure.
     pub figure: Figure,
@@ -380,7 +381,7 @@ fn latency(intervals: &[IntervalRecord]) -> Option<Vec<f64>> {
 }
 
 /// A side of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
     /// The reference.
@@ -474,7 +475,7 @@ impl<'a> SideJob<'a> {
 const CORRELATED: f64 = 20.0;
 
 /// A reason to doubt a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "caution")]
 pub enum Caution {
     /// A finding says that a side's figures are not trustworthy or not of a steady state.

@@ -1,12 +1,13 @@
 //! The checks, each with its source document.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Declares the checks, each with a name and a source.
 macro_rules! checks {
     ($($name:ident $id:literal $source:literal $doc:literal;)+) => {
         /// A check of the host or of a device.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
         pub enum Check {
             $(#[doc = $doc] #[serde(rename = $id)] $name,)+
         }

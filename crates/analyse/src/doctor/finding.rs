@@ -1,12 +1,13 @@
 //! Results of checks: what was found, what is wanted and what to change.
 
 use record::host::{Number, UnreadFact};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::check::Check;
 
 /// The result of one check of one device, mount or host.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DoctorFinding {
     pub check: Check,
     /// Checked device or mount point; empty for the host.
@@ -25,7 +26,7 @@ pub struct DoctorFinding {
     pub unknown: Option<UnreadFact>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PurposeVerdict {
     /// State of the setting.
     pub state: CheckState,
@@ -36,7 +37,7 @@ pub struct PurposeVerdict {
 }
 
 /// The state of a setting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
     /// As recommended.
@@ -50,7 +51,7 @@ pub enum CheckState {
 }
 
 /// What a device is used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// Many small operations.
@@ -60,7 +61,7 @@ pub enum Purpose {
 }
 
 /// A figure with its name; the first figure of a finding is unnamed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DoctorFigure {
     /// Name of one or two words; may be empty.
     pub name: String,
@@ -69,7 +70,7 @@ pub struct DoctorFigure {
 }
 
 /// A value with its unit.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "unit", content = "value")]
 pub enum DoctorValue {
     /// A term of the kernel.
@@ -90,7 +91,7 @@ pub enum DoctorValue {
 }
 
 /// A recommended value.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "rule", content = "of")]
 pub enum Want {
     Any,
@@ -106,7 +107,7 @@ pub enum Want {
 }
 
 /// Variants of a check's result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DoctorCase {
     /// The default variant.
@@ -131,7 +132,7 @@ pub enum DoctorCase {
     Filtered,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "action")]
 pub enum SettingChange {
     /// Set an attribute of a disk's queue.

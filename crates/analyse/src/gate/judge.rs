@@ -1,6 +1,7 @@
 //! Judges runs by an assertion.
 
 use record::{Figure, FigureOf, FigureValue, JobResult, NoFigure, Run};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Assertion, AssertionSubject, Bound, GateCount, Relation};
@@ -22,7 +23,7 @@ pub struct GateInputs<'a> {
 }
 
 /// The result of an assertion.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct JudgedAssertion {
     /// Whether it holds.
     pub outcome: GateOutcome,
@@ -45,7 +46,7 @@ pub struct JudgedAssertion {
 }
 
 /// Outcome of an assertion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GateOutcome {
     /// The assertion holds.
@@ -59,7 +60,7 @@ pub enum GateOutcome {
 }
 
 /// Reason why an assertion cannot be judged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UnknownReason {
     /// The run has no job of that name.

@@ -10,13 +10,14 @@ mod parse;
 use std::fmt;
 
 use record::Figure;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use judge::{GateInputs, GateOutcome, JudgedAssertion, UnknownReason};
 
 use crate::Code;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Assertion {
     /// Name of the job; `None` for all jobs together.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,7 +29,7 @@ pub struct Assertion {
     pub bound: Bound,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AssertionSubject {
     /// A figure: per second, in bytes per second or in nanoseconds.
@@ -37,7 +38,7 @@ pub enum AssertionSubject {
 }
 
 /// Which findings are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GateCount {
     /// Findings of severity warning or higher.
@@ -49,7 +50,7 @@ pub enum GateCount {
 }
 
 /// Relation of a value to a bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
     /// `>=`
@@ -79,7 +80,7 @@ impl Relation {
 }
 
 /// The bound of an assertion.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// A value: per second, in bytes per second, in nanoseconds, or a number of findings.

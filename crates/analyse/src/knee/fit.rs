@@ -1,12 +1,13 @@
 //! Fits of a curve to measured points, and the knee of the curve.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::random::Random;
 
 use super::curve::{CurveSample, Power, Smooth, rms};
 
 /// A measurement at one depth.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Point {
     /// Operations in flight over all workers.
     pub depth: u32,
@@ -19,7 +20,7 @@ pub struct Point {
 }
 
 /// An estimate with its 95 % confidence interval.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
     /// Best estimate.
     pub value: f64,
@@ -48,7 +49,7 @@ impl Estimate {
 }
 
 /// A curve that rises with the depth and then saturates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Knee {
     /// Latency without queueing, in nanoseconds.
     pub r0_ns: Estimate,
@@ -71,7 +72,7 @@ pub struct Knee {
 }
 
 /// Shape of the curve through the points.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "shape", rename_all = "snake_case")]
 pub enum Curve {
     /// A curve that rises, bends and saturates.
@@ -108,7 +109,7 @@ pub enum Curve {
 }
 
 /// A loss of throughput beyond the depth of the maximum.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Retrograde {
     /// Depth of the maximum.
     pub peak_depth: u32,
@@ -121,7 +122,7 @@ pub struct Retrograde {
 }
 
 /// The result of a fit.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fit {
     /// Shape of the curve.
     #[serde(flatten)]

@@ -4,6 +4,7 @@
 //! probes follow at the estimated knee, half of it and twice of it, each where the least time has been spent, until the
 //! interval of the knee is narrow enough or the time is used up.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fit::{Curve, Fit, Point, contradict, fit};
@@ -37,7 +38,7 @@ pub struct KneeSettings {
 }
 
 /// A requested measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KneeProbe {
     /// Operations in flight over all workers.
     pub depth: u32,
@@ -54,7 +55,7 @@ impl KneeProbe {
 }
 
 /// The result of a probe.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeReading {
     /// Operations per second, after warm-up and step.
     pub iops: f64,
@@ -71,7 +72,7 @@ pub struct ProbeReading {
 }
 
 /// A completed measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProbeResult {
     /// Requested measurement.
     #[serde(flatten)]
@@ -133,7 +134,7 @@ impl ProbeResult {
 }
 
 /// Reason for the end of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
     /// The interval is as narrow as requested.

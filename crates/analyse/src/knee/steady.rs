@@ -3,6 +3,7 @@
 //! Neighbouring intervals of a measurement are correlated, so sixty of them carry less information than sixty
 //! independent values. All errors here are based on the effective number of values.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::student::student;
@@ -62,7 +63,7 @@ impl Mean {
 }
 
 /// A sudden change to another level.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyStep {
     /// First interval of the new level.
     pub at: usize,

@@ -56,7 +56,12 @@ fn list(options: &RunsListOptions) -> Result<Exit, Exit> {
     let listing = store.map_or_else(|| Ok(store::Listing::default()), |store| store.list(&filter));
     let listing = listing.map_err(|error| failed(&error))?;
     let runs = listing.entries.iter().map(RunEntry::from).collect();
-    let result = RunsResult { fathom_runs: 1, store: place.display().to_string(), runs, skipped: skipped(&listing) };
+    let result = RunsResult {
+        fathom_runs: RunsResult::SCHEMA,
+        store: place.display().to_string(),
+        runs,
+        skipped: skipped(&listing),
+    };
     Ok(print_text(&match options.format {
         ResultFormat::Json => pretty(&result),
         _ => saved_runs_text(&result, now.time_zone(), Terminal::stdout().style(true)),
@@ -70,7 +75,7 @@ fn show(options: &RunsShowOptions) -> Result<Exit, Exit> {
     let text = |(one, details)| run_details_text(details, &results(one, style), style);
     Ok(print_text(&match (options.format, &details[..]) {
         (ResultFormat::Json, [only]) => pretty(only),
-        (ResultFormat::Json, runs) => pretty(&SeriesDetails { fathom_series: 1, runs }),
+        (ResultFormat::Json, runs) => pretty(&SeriesDetails { fathom_series: SeriesDetails::SCHEMA, runs }),
         _ => resolved.iter().zip(&details).map(text).collect::<Vec<_>>().join("\n"),
     }))
 }
@@ -208,7 +213,7 @@ fn details(resolved: &ResolvedRun) -> RunDetails<'_> {
     let saved = resolved.loaded.as_ref();
     let environment = saved.and_then(|saved| saved.environment().ok());
     RunDetails {
-        fathom_run: 1,
+        fathom_run: RunDetails::SCHEMA,
         run: &resolved.run,
         entry: saved.map(|saved| RunEntry::from(&saved.entry)),
         folder: saved.map(|saved| saved.folder().to_string_lossy().into_owned()),

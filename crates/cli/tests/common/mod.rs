@@ -15,6 +15,7 @@ pub(crate) mod model;
 pub(crate) mod object_store;
 pub(crate) mod openmetrics;
 pub(crate) mod pair;
+pub(crate) mod schema;
 
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;

@@ -9,6 +9,7 @@ use trace::{TraceEnd, TraceReader, TraceStep};
 
 use crate::common;
 use crate::common::host::timed;
+use crate::common::schema::expect_result;
 use crate::common::{Need, Running, Scratch, fathom, flat, met, run, wait_for, waits_of};
 
 /// A loop device over a file in memory, and a tracefs to look for instances.
@@ -125,6 +126,7 @@ fn every_signal_ends_a_capture_with_its_results_and_without_an_instance() {
         setup.load("--rw=randread --bs=4k --iodepth=8 --number_ios=2000 --size=64m").end().expect_code(0);
         capture.signal(signal);
         let outcome = capture.end().expect_code(code);
+        expect_result("capture", &outcome.stdout);
         let result: Value = serde_json::from_str(&outcome.stdout).unwrap();
         assert_eq!(result["ended"], "by a signal");
         assert!(result["requests"].as_u64().unwrap() >= 1990, "{result:#}");
@@ -293,6 +295,7 @@ fn sample_counters(setup: &Setup) -> Result<(), String> {
     let outcome = run(&mut unprivileged(sampled)).expect_code(0);
     let printed: Value = serde_json::from_str(&iostat.end().expect_code(0).stdout).unwrap();
     load.end().expect_code(0);
+    expect_result("capture-sample", &outcome.stdout);
     let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!((&report["ended"], &report["confidence"]), (&"after the requested duration".into(), &"low".into()));
     let taken = |key: &str| report[key].as_u64().unwrap();

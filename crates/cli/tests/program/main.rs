@@ -21,6 +21,7 @@ mod preconditioning;
 mod published;
 mod report;
 mod runs;
+mod schemas;
 mod shards;
 mod simulations;
 mod suggested;

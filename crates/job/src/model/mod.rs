@@ -29,6 +29,7 @@ pub use verify::*;
 use std::collections::BTreeSet;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos, PerKind, Place, Problem, ProblemCode, Rate};
 
@@ -583,7 +584,7 @@ pub struct StatOptions {
 }
 
 /// Reporting of reads, writes and trims (`unified_rw_reporting`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UnifiedReport {
     #[default]

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RunOutcome;
 use crate::{Declared, DirectionResult, JobResult, LatencyStats, Measured, SeriesRecord};
 
 /// The ranks of a run. A rank is one process of a load that runs on many hosts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FleetRecord {
     /// Identifies the run: the same in the records of all its ranks, and in no others.
     pub id: String,
@@ -27,7 +28,7 @@ pub struct FleetRecord {
 }
 
 /// The results of one rank.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankRecord {
     /// Number, from zero.
     pub rank: u32,
@@ -79,7 +80,7 @@ pub struct RankRecord {
 }
 
 /// Kinds of failures of a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RankFailure {
     /// A block did not hold what was written.
@@ -92,7 +93,7 @@ pub enum RankFailure {
 pub const RANK_INTERVALS_MAX: usize = 120;
 
 /// The clock of a host, relative to rank 0's.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClockRecord {
     /// Offset of the monotonic clock in nanoseconds; positive if it is ahead.
     pub offset_ns: i64,
@@ -106,7 +107,7 @@ pub struct ClockRecord {
 }
 
 /// A rank without results.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LostRank {
     pub rank: u32,
     /// Why its results are missing, without a full stop.
@@ -132,7 +133,7 @@ impl fmt::Display for MissingRanks {
 }
 
 /// Cost of merging the results of all ranks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MergeRecord {
     /// Time from the end of rank 0's own run to the merged record, in nanoseconds. It includes the wait for slower ranks.
     pub wall_ns: u64,
@@ -220,7 +221,7 @@ pub const RANK_JOBS_MAX: usize = 64;
 
 /// The results of one job in one rank. Its latencies have percentiles instead of histograms, which would make the record
 /// of many ranks large.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankJob {
     /// Name. Jobs of equal names are in the order of the merged record.
     pub name: String,

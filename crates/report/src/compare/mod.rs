@@ -42,7 +42,7 @@ pub fn result(
     comparison: Comparison,
 ) -> ComparisonResult {
     let answer = answer::answer(&comparison, &baseline, &candidate, options.threshold_percent);
-    ComparisonResult { schema: 1, baseline, candidate, options, comparison, answer }
+    ComparisonResult { schema: ComparisonResult::SCHEMA, baseline, candidate, options, comparison, answer }
 }
 
 /// The figures of one kind of operation in a job, printed as one table.

@@ -1,9 +1,9 @@
 //! The answer of the doctor: which settings cost performance, and how to change them.
 
 use analyse::doctor::{Check, CheckState, DoctorFinding, Purpose};
-use results::doctor::DoctorResult;
+use results::doctor::{DoctorResult, DoctorTally};
 
-use super::{DoctorTally, meaning, name, remedies, values};
+use super::{meaning, name, remedies, values};
 use crate::words::{capitalized, joined};
 use results::answer::{Action, Answer, Outcome};
 
@@ -15,7 +15,7 @@ pub(super) fn answer(diagnosis: &DoctorResult) -> Answer {
     let costly = costly(diagnosis);
     let checked: Vec<DoctorFinding> =
         diagnosis.subjects.iter().flat_map(|(_, findings)| findings).chain(&diagnosis.host).cloned().collect();
-    let tally = DoctorTally::of(&checked, diagnosis.purpose);
+    let tally = DoctorTally::new(&checked, diagnosis.purpose);
     let names: Vec<String> = diagnosis.subjects.iter().map(|(subject, _)| name(subject)).collect();
     let names = joined(&names, "and");
     let of = if names.is_empty() { "this host".to_owned() } else { names };
@@ -56,7 +56,7 @@ fn costly(diagnosis: &DoctorResult) -> Vec<&DoctorFinding> {
 /// Returns the subjects of which more settings are unknown than known: nothing is concluded from the others.
 fn blind(diagnosis: &DoctorResult) -> Vec<String> {
     let is_blind = |findings: &[DoctorFinding]| {
-        let tally = DoctorTally::of(findings, diagnosis.purpose);
+        let tally = DoctorTally::new(findings, diagnosis.purpose);
         tally.good <= tally.unknown
     };
     let subjects = diagnosis.subjects.iter().filter(|(_, findings)| is_blind(findings));

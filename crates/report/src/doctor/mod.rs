@@ -7,7 +7,8 @@ mod page;
 mod programs;
 mod values;
 
-use analyse::doctor::{CheckState, DoctorFinding, DoctorSubject, FactLayerKind, FilesystemFacts, LayerFacts, Purpose};
+use analyse::doctor::{DoctorFinding, DoctorSubject, FactLayerKind, FilesystemFacts, LayerFacts, Purpose};
+use results::doctor::{DoctorRemedy, DoctorTally};
 use units::Bytes;
 
 pub(crate) use page::doctor_text;
@@ -19,38 +20,21 @@ fn clean(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-/// Number of findings in each state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct DoctorTally {
-    problems: usize,
-    better: usize,
-    good: usize,
-    unknown: usize,
-}
-
-impl DoctorTally {
-    fn of(findings: &[DoctorFinding], purpose: Option<Purpose>) -> Self {
-        let count = |state| findings.iter().filter(|finding| finding.state(purpose) == state).count();
-        Self {
-            problems: count(CheckState::Problem),
-            better: count(CheckState::CouldBeBetter),
-            good: count(CheckState::Good),
-            unknown: count(CheckState::Unknown),
-        }
-    }
-
-    /// Returns `2 problems, 3 could be better, 19 good`.
-    fn words(self) -> String {
-        let problems = match self.problems {
-            0 => String::new(),
-            n => units::counted(n as u64, "problem"),
-        };
-        let some = |n: usize, words: &str| if n == 0 { String::new() } else { format!("{n} {words}") };
-        let parts =
-            [problems, some(self.better, "could be better"), some(self.good, "good"), some(self.unknown, "unknown")];
-        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        if parts.is_empty() { "nothing to check".to_owned() } else { parts.join(", ") }
-    }
+/// Returns `2 problems, 3 could be better, 19 good`.
+fn tally_words(tally: DoctorTally) -> String {
+    let problems = match tally.problem {
+        0 => String::new(),
+        n => units::counted(n as u64, "problem"),
+    };
+    let some = |n: usize, words: &str| if n == 0 { String::new() } else { format!("{n} {words}") };
+    let parts = [
+        problems,
+        some(tally.could_be_better, "could be better"),
+        some(tally.good, "good"),
+        some(tally.unknown, "unknown"),
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() { "nothing to check".to_owned() } else { parts.join(", ") }
 }
 
 /// Returns the name of a subject: as requested, without `/dev/`.
@@ -110,20 +94,15 @@ fn remedies(finding: &DoctorFinding, purpose: Option<Purpose>) -> Vec<DoctorReme
     changes.into_iter().map(remedy).collect()
 }
 
-/// A setting change as commands: until the next boot, and permanently.
-struct DoctorRemedy {
-    now: Option<String>,
-    always: Option<String>,
-    purpose: Option<&'static str>,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_tally_is_one_phrase() {
-        let tally = |problems, better, good, unknown| DoctorTally { problems, better, good, unknown }.words();
+        let tally = |problem, could_be_better, good, unknown| {
+            tally_words(DoctorTally { problem, could_be_better, good, unknown })
+        };
         assert_eq!(tally(2, 3, 19, 0), "2 problems, 3 could be better, 19 good");
         assert_eq!(tally(1, 0, 0, 1), "1 problem, 1 unknown");
         assert_eq!(tally(0, 0, 0, 0), "nothing to check");

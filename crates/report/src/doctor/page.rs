@@ -1,10 +1,10 @@
 //! The doctor's findings as text: a summary, problems with the commands to copy, and passed checks.
 
 use analyse::doctor::{CheckState, DoctorFinding, Purpose};
-use results::doctor::DoctorResult;
+use results::doctor::{DoctorResult, DoctorTally};
 
 use super::answer::answer;
-use super::{DoctorTally, meaning, name, remedies, stack, values};
+use super::{meaning, name, remedies, stack, tally_words, values};
 use crate::answer::AnswerText;
 use crate::sheet::{Sheet, SheetStyle, Tone};
 
@@ -62,7 +62,7 @@ impl DoctorPage {
     /// Appends `vda: 2 things hold it back, 3 could be better, 19 good`.
     fn summary(&mut self, name: &str, findings: &[DoctorFinding]) {
         let worst = findings.iter().map(|finding| finding.state(self.purpose)).max().unwrap_or(CheckState::Good);
-        let words = self.sheet.tone(tone(worst), &DoctorTally::of(findings, self.purpose).words());
+        let words = self.sheet.tone(tone(worst), &tally_words(DoctorTally::new(findings, self.purpose)));
         let name = self.sheet.strong(name);
         self.sheet.line(&format!("{name}: {words}"));
     }

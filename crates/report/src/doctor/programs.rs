@@ -1,65 +1,49 @@
 //! The doctor's findings as JSON and as a page, and the manual of its checks.
 
-use analyse::doctor::{Check, CheckState, DoctorFinding, DoctorSubject, FilesystemFacts, Purpose};
-use results::doctor::DoctorResult;
-use serde_json::{Map, Value, json};
+use analyse::doctor::{Check, CheckState, DoctorFinding, FilesystemFacts, Purpose};
+use results::doctor::{
+    DiagnosedFilesystem, DiagnosedFinding, DiagnosedHost, DiagnosedSubject, DoctorDocument, DoctorRemedy, DoctorResult,
+    DoctorTally,
+};
+use results::stored::sorted;
 
-use super::{DoctorRemedy, DoctorTally, meaning, name, remedies, stack, values};
+use super::{meaning, name, remedies, stack, tally_words, values};
 use crate::page::{Page, PageBlock, PagePart};
 
 /// Returns the findings as JSON: for each requested name its stack and findings, then the host's.
-pub(crate) fn doctor_json(diagnosis: &DoctorResult) -> String {
+pub(crate) fn doctor_json<'a>(diagnosis: &'a DoctorResult) -> String {
     let purpose = diagnosis.purpose;
-    let findings =
-        |findings: &[DoctorFinding]| findings.iter().map(|found| finding(found, purpose)).collect::<Vec<_>>();
-    let subjects = diagnosis.subjects.iter().map(|(subject, found)| {
-        json!({
-            "asked": subject.asked,
-            "devices": subject.layers.iter().map(|layer| &layer.name).collect::<Vec<_>>(),
-            "partitions": subject.parts.iter().map(|part| &part.name).collect::<Vec<_>>(),
-            "filesystems": filesystems(subject),
-            "instead_of_a_device": subject.bottom,
-            "stack": stack(subject),
-            "tally": tally(DoctorTally::of(found, purpose)),
-            "findings": findings(found),
-        })
+    let findings = |findings: &'a [DoctorFinding]| findings.iter().map(|found| finding(found, purpose)).collect();
+    let filesystem = |of: &'a FilesystemFacts| DiagnosedFilesystem { at: &of.at, kind: &of.kind, options: &of.options };
+    let subjects = diagnosis.subjects.iter().map(|(subject, found)| DiagnosedSubject {
+        asked: &subject.asked,
+        devices: subject.layers.iter().map(|layer| layer.name.as_str()).collect(),
+        partitions: subject.parts.iter().map(|part| part.name.as_str()).collect(),
+        filesystems: subject.filesystems.iter().map(filesystem).collect(),
+        instead_of_a_device: subject.bottom,
+        stack: stack(subject),
+        tally: DoctorTally::new(found, purpose),
+        findings: findings(found),
     });
-    let document = json!({
-        "answer": super::answer::answer(diagnosis),
-        "for": purpose,
-        "subjects": subjects.collect::<Vec<_>>(),
-        "host": { "tally": tally(DoctorTally::of(&diagnosis.host, purpose)), "findings": findings(&diagnosis.host) },
-    });
-    format!("{document:#}\n")
-}
-
-fn filesystems(subject: &DoctorSubject) -> Vec<Value> {
-    let filesystem = |of: &FilesystemFacts| json!({ "at": of.at, "type": of.kind, "options": of.options });
-    subject.filesystems.iter().map(filesystem).collect()
-}
-
-fn tally(tally: DoctorTally) -> Value {
-    json!({
-        "problem": tally.problems, "could_be_better": tally.better, "good": tally.good, "unknown": tally.unknown,
+    sorted(&DoctorDocument {
+        answer: super::answer::answer(diagnosis),
+        purpose,
+        subjects: subjects.collect(),
+        host: DiagnosedHost { tally: DoctorTally::new(&diagnosis.host, purpose), findings: findings(&diagnosis.host) },
     })
 }
 
-fn finding(finding: &DoctorFinding, purpose: Option<Purpose>) -> Value {
-    let mut map = match serde_json::to_value(finding) {
-        Ok(Value::Object(map)) => map,
-        _ => Map::new(),
-    };
-    let commands = remedies(finding, purpose)
-        .into_iter()
-        .map(|remedy| json!({ "now": remedy.now, "always": remedy.always, "purpose": remedy.purpose }));
-    map.insert("title".to_owned(), meaning::title(finding.check).into());
-    map.insert("state".to_owned(), json!(finding.state(purpose)));
-    map.insert("found_text".to_owned(), values::found(finding).into());
-    map.insert("wanted_text".to_owned(), json!(values::wanted(finding, purpose)));
-    map.insert("why".to_owned(), why(finding).into());
-    map.insert("commands".to_owned(), commands.collect());
-    map.insert("source".to_owned(), finding.check.source().into());
-    Value::Object(map)
+fn finding(finding: &DoctorFinding, purpose: Option<Purpose>) -> DiagnosedFinding<'_> {
+    DiagnosedFinding {
+        finding,
+        title: meaning::title(finding.check),
+        state: finding.state(purpose),
+        found_text: values::found(finding),
+        wanted_text: values::wanted(finding, purpose),
+        why: why(finding),
+        commands: remedies(finding, purpose),
+        source: finding.check.source(),
+    }
 }
 
 fn why(finding: &DoctorFinding) -> String {
@@ -76,7 +60,7 @@ pub(crate) fn doctor_page(diagnosis: &DoctorResult) -> Page {
     let parts = subjects.chain([host]).enumerate().map(|(index, (name, stack, findings))| {
         let mut blocks: Vec<PageBlock> =
             Some(stack).filter(|stack| !stack.is_empty()).map(PageBlock::Text).into_iter().collect();
-        blocks.push(PageBlock::Text(DoctorTally::of(findings, diagnosis.purpose).words()));
+        blocks.push(PageBlock::Text(tally_words(DoctorTally::new(findings, diagnosis.purpose))));
         let mut sorted: Vec<&DoctorFinding> = findings.iter().collect();
         sorted.sort_by_key(|finding| std::cmp::Reverse(finding.state(diagnosis.purpose)));
         let row = |finding: &&DoctorFinding| {

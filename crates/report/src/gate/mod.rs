@@ -55,7 +55,18 @@ pub fn result(
     let longest = |run: &Run| run.jobs.iter().map(|job| job.result.elapsed_ns()).max().unwrap_or(0);
     let seconds = runs.iter().map(|(_, run)| longest(run)).sum::<u64>() as f64 / 1e9;
     let runs = runs.into_iter().map(|(named, _)| named).collect();
-    GateResult { schema: 1, runs, baseline, differences, hostname, seconds, checks, distrust, passed, answer }
+    GateResult {
+        schema: GateResult::SCHEMA,
+        runs,
+        baseline,
+        differences,
+        hostname,
+        seconds,
+        checks,
+        distrust,
+        passed,
+        answer,
+    }
 }
 
 /// Returns the reasons not to trust the figures of runs.

@@ -1,13 +1,17 @@
 //! A plan as CSV and JSON.
 
-use plan::{Candidate, UnmetNeed};
+use plan::{Candidate, JitterComparison, JitterEffect, Nearest, UnmetNeed};
 use results::plan::PlanResult;
-use serde_json::{Value, json};
+use results::plan::document::{
+    CandidatePrice, JitterLatency, NOT_CONSIDERED, PlanCandidate, PlanDocument, PlanExchange, PlanFailure,
+    PlanImpossible, PlanJitter, PlanJobs, PlanLimit, PlanMerging, PlanNeed, PlanNextStep, PlanPercentile, RateBurst,
+};
+use results::stored::sorted;
+use units::Nanos;
 
 use super::answer;
 use super::figures::{self, name};
 use crate::escape;
-use crate::volume_terms::price_json;
 
 /// Returns CSV with one row per candidate. Column names contain the units; unknown values are empty.
 pub(crate) fn csv(plan: &PlanResult) -> String {
@@ -67,101 +71,143 @@ pub(crate) fn csv(plan: &PlanResult) -> String {
     out
 }
 
-/// Version of the JSON layout.
-const SCHEMA: u32 = 1;
-
-pub(crate) fn json(plan: &PlanResult) -> String {
-    let ranking = &plan.ranking;
-    let names = |indices: &[usize]| -> Vec<&str> {
-        indices.iter().map(|index| plan.candidates[*index].spec.name.as_str()).collect()
-    };
-    let one = |index: Option<usize>| index.map(|index| plan.candidates[index].spec.name.as_str());
-    let of = |indices: &[usize]| -> Vec<Value> {
+pub(crate) fn json<'a>(plan: &'a PlanResult) -> String {
+    let (need, ranking) = (&plan.need, &plan.ranking);
+    let one = |index: usize| plan.candidates[index].spec.name.as_str();
+    let of = |indices: &[usize]| -> Vec<PlanCandidate<'_>> {
         indices.iter().map(|index| candidate(plan, *index, &plan.candidates[*index])).collect()
     };
-    let impossible: Vec<Value> = ranking
-        .impossible
-        .iter()
-        .map(|nearest| json!({ "failure": failure(&nearest.failure), "nearest": nearest.volume }))
-        .collect();
-    let need = &plan.need;
-    let document = json!({
-        "answer": answer::answer(plan),
-        "fathom_plan": SCHEMA,
-        "version": env!("CARGO_PKG_VERSION"),
-        "seed": plan.seed,
-        "need": {
-            "iops": need.iops, "bytes_per_sec": need.bytes_per_sec, "block_bytes": need.block,
-            "read_share": need.read_share, "sequential": need.sequential, "capacity_bytes": need.capacity,
-            "mean_ns": need.mean.map(units::Nanos::get),
-            "percentile": need.percentile.map(|(share, bound)| json!({ "share": share, "ns": bound.get() })),
-            "machines": need.machines, "shared": need.shared, "scratch": need.scratch, "vcpus": need.vcpus,
-            "machine": need.machine, "volumes": need.volumes, "region": need.region, "budget_usd": need.budget,
-            "growth_per_year": need.growth, "headroom": need.headroom, "arithmetic": plan.derivation,
+    let impossible =
+        |nearest: &'a Nearest| PlanImpossible { failure: failure(&nearest.failure), nearest: &nearest.volume };
+    sorted(&PlanDocument {
+        answer: answer::answer(plan),
+        fathom_plan: PlanDocument::SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        seed: plan.seed,
+        need: PlanNeed {
+            iops: need.iops,
+            bytes_per_sec: need.bytes_per_sec,
+            block_bytes: need.block,
+            read_share: need.read_share,
+            sequential: need.sequential,
+            capacity_bytes: need.capacity,
+            mean_ns: need.mean.map(Nanos::get),
+            percentile: need.percentile.map(|(share, bound)| PlanPercentile { share, ns: bound.get() }),
+            machines: need.machines,
+            shared: need.shared,
+            scratch: need.scratch,
+            vcpus: need.vcpus,
+            machine: need.machine.as_deref(),
+            volumes: &need.volumes,
+            region: need.region.as_deref(),
+            budget_usd: need.budget,
+            growth_per_year: need.growth,
+            headroom: need.headroom,
+            arithmetic: &plan.derivation,
         },
-        "exchange": {
-            "usd_per_eur": need.exchange.usd_per_eur, "title": need.exchange.source.title,
-            "address": need.exchange.source.address, "date": need.exchange.source.date,
+        exchange: PlanExchange {
+            usd_per_eur: need.exchange.usd_per_eur,
+            title: &need.exchange.source.title,
+            address: &need.exchange.source.address,
+            date: &need.exchange.source.date,
         },
-        "not_considered": ["several volumes striped together (RAID 0)", "prices of machines"],
-        "best": one(ranking.best),
-        "fastest": one(ranking.fastest),
-        "best_of_known_latency": one(ranking.known_best),
-        "fastest_of_known_latency": one(ranking.known_fastest),
-        "without_headroom": plan.without_headroom.as_ref().map(|tight| &tight.spec.name),
-        "front": names(&ranking.front),
-        "next_step": plan.next_step.as_ref().map(|next| json!({
-            "volume": next.spec.name,
-            "price_per_month": next.known_price().map(|money| money.price.per_month),
-            "currency": next.known_price().map(|money| &money.price.currency),
-            "confirmed": next.survived,
-        })),
-        "meeting": of(&ranking.meeting),
-        "missing": of(&ranking.missing),
-        "impossible": impossible,
-        "nearest": one(ranking.nearest),
-    });
-    format!("{document:#}\n")
-}
-
-fn failure(failure: &UnmetNeed) -> Value {
-    let finite = |value: f64| value.is_finite().then_some(value);
-    json!({
-        "requirement": name(failure.requirement), "limit": failure.limit,
-        "wanted": finite(failure.wanted), "reached": finite(failure.reached),
-        "says": figures::failure(failure),
+        not_considered: NOT_CONSIDERED,
+        best: ranking.best.map(one),
+        fastest: ranking.fastest.map(one),
+        best_of_known_latency: ranking.known_best.map(one),
+        fastest_of_known_latency: ranking.known_fastest.map(one),
+        without_headroom: plan.without_headroom.as_ref().map(|tight| tight.spec.name.as_str()),
+        front: ranking.front.iter().map(|index| one(*index)).collect(),
+        next_step: plan.next_step.as_ref().map(next_step),
+        meeting: of(&ranking.meeting),
+        missing: of(&ranking.missing),
+        impossible: ranking.impossible.iter().map(impossible).collect(),
+        nearest: ranking.nearest.map(one),
     })
 }
 
-fn candidate(plan: &PlanResult, index: usize, candidate: &Candidate) -> Value {
-    let finite = |value: f64| value.is_finite().then_some(value);
-    let ns = |secs: Option<f64>| secs.map(|secs| (secs * 1e9).round());
-    let more = || json!({ "per_iops": candidate.price_per_iops(), "per_mibps": candidate.price_per_mibps() });
-    let price = candidate.price.as_ref().map(|money| price_json(money, more()));
-    let both = |secs: Option<plan::JitterComparison>| {
-        secs.map(|secs| json!({ "with_ns": ns(Some(secs.with)), "without_ns": ns(Some(secs.without)) }))
-    };
-    let jobs = candidate.jobs().map(|(jobs, iodepth)| json!({ "numjobs": jobs, "iodepth": iodepth }));
-    json!({
-        "volume": candidate.spec.name, "type": candidate.listed, "title": candidate.spec.title,
-        "size_bytes": candidate.spec.size.get(), "meets": candidate.meets(),
-        "failures": candidate.failures.iter().map(failure).collect::<Vec<_>>(),
-        "limit": candidate.limit.as_ref().map(|cap| json!({ "name": cap.name, "iops": finite(cap.iops) })),
-        "headroom": finite(candidate.headroom), "wanted_iops": candidate.rate, "block_bytes": candidate.block,
-        "price": price, "latency_ns": ns(candidate.mean_secs), "percentile_ns": ns(candidate.percentile_secs),
-        "in_flight": candidate.in_flight, "jobs": jobs, "iops_per_gb": candidate.iops_per_gb(),
-        "burst": candidate.burst.map(|(iops, secs)| json!({ "iops": iops, "secs": finite(secs) })),
-        "volumes": candidate.volumes, "cpus": candidate.cpus, "machines": plan.machines_of(index), "confirmed": candidate.survived,
-        "margin": candidate.margin, "as_of": candidate.about.as_of, "unknown": candidate.about.unknown,
-        "latency_assumed": candidate.about.latency_assumed, "latency_basis": candidate.about.latency_basis.name(),
-        "jitter": candidate.jitter.as_ref().map(|effect| json!({
-            "limit": effect.limit, "ms": effect.jitter.time.get() as f64 / 1e6, "basis": effect.jitter.basis.name(),
-            "simulated": effect.is_simulated, "latency": both(effect.mean_secs), "percentile": both(effect.percentile_secs),
-        })),
-        "merging": candidate.merging.as_ref().map(|effect| json!({
-            "limit": effect.limit, "iops_each": effect.iops, "source": effect.merging.source.title,
-            "date": effect.merging.source.date, "assumed": effect.merging.assumed,
-        })),
-        "unknown_machine_limits": candidate.spec.unknown_limits,
-    })
+fn next_step(next: &Candidate) -> PlanNextStep<'_> {
+    let price = next.known_price().map(|money| &money.price);
+    PlanNextStep {
+        volume: &next.spec.name,
+        price_per_month: price.map(|price| price.per_month),
+        currency: price.map(|price| price.currency.as_str()),
+        confirmed: next.survived,
+    }
+}
+
+fn failure(failure: &UnmetNeed) -> PlanFailure<'_> {
+    PlanFailure {
+        requirement: name(failure.requirement),
+        limit: &failure.limit,
+        wanted: finite(failure.wanted),
+        reached: finite(failure.reached),
+        says: figures::failure(failure),
+    }
+}
+
+fn candidate<'a>(plan: &'a PlanResult, index: usize, candidate: &'a Candidate) -> PlanCandidate<'a> {
+    let (spec, about) = (&candidate.spec, &candidate.about);
+    PlanCandidate {
+        volume: &spec.name,
+        listed: &candidate.listed,
+        title: &spec.title,
+        size_bytes: spec.size.get(),
+        meets: candidate.meets(),
+        failures: candidate.failures.iter().map(failure).collect(),
+        limit: candidate.limit.as_ref().map(|cap| PlanLimit { name: &cap.name, iops: finite(cap.iops) }),
+        headroom: finite(candidate.headroom),
+        wanted_iops: candidate.rate,
+        block_bytes: candidate.block,
+        price: candidate.price.as_ref().map(|money| CandidatePrice {
+            price: money.into(),
+            per_iops: candidate.price_per_iops(),
+            per_mibps: candidate.price_per_mibps(),
+        }),
+        latency_ns: candidate.mean_secs.map(ns),
+        percentile_ns: candidate.percentile_secs.map(ns),
+        in_flight: candidate.in_flight,
+        jobs: candidate.jobs().map(|(numjobs, iodepth)| PlanJobs { numjobs, iodepth }),
+        iops_per_gb: candidate.iops_per_gb(),
+        burst: candidate.burst.map(|(iops, secs)| RateBurst { iops: finite(iops), secs: finite(secs) }),
+        volumes: candidate.volumes,
+        cpus: candidate.cpus,
+        machines: plan.machines_of(index),
+        confirmed: candidate.survived,
+        margin: candidate.margin,
+        as_of: &about.as_of,
+        unknown: &about.unknown,
+        latency_assumed: about.latency_assumed.as_deref(),
+        latency_basis: about.latency_basis.name(),
+        jitter: candidate.jitter.as_ref().map(jitter),
+        merging: candidate.merging.as_ref().map(|effect| PlanMerging {
+            limit: &effect.limit,
+            iops_each: effect.iops,
+            source: &effect.merging.source.title,
+            date: &effect.merging.source.date,
+            assumed: &effect.merging.assumed,
+        }),
+        unknown_machine_limits: &spec.unknown_limits,
+    }
+}
+
+fn jitter(effect: &JitterEffect) -> PlanJitter<'_> {
+    let both = |secs: JitterComparison| JitterLatency { with_ns: ns(secs.with), without_ns: ns(secs.without) };
+    PlanJitter {
+        limit: &effect.limit,
+        ms: effect.jitter.time.get() as f64 / 1e6,
+        basis: effect.jitter.basis.name(),
+        simulated: effect.is_simulated,
+        latency: effect.mean_secs.map(both),
+        percentile: effect.percentile_secs.map(both),
+    }
+}
+
+/// Returns seconds in whole nanoseconds.
+pub(super) fn ns(secs: f64) -> f64 {
+    (secs * 1e9).round()
+}
+
+pub(super) fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
 }

@@ -6,23 +6,15 @@ mod text;
 
 use analyse::knee::{Curve, Point};
 use results::stored::StoredResult;
-use results::sweep::SweepResult;
-use serde::Serialize;
+use results::sweep::{SweepAnswers, SweepResult};
 use units::{count, requests_in_flight};
 
 use crate::escape;
-use results::answer::Answer;
 
 pub use panel::svg;
 pub(crate) use panel::{Panel, panels};
 pub use text::text;
 pub(crate) use text::{advice_words, answer, caveats, facts, headline};
-
-#[derive(Serialize)]
-struct SweepAnswers {
-    /// One answer per curve.
-    answers: Vec<Answer>,
-}
 
 /// Returns the document of a sweep, with the answers.
 #[must_use]

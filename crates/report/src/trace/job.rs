@@ -1,6 +1,6 @@
 //! The job for a trace, and how far it is from the trace.
 
-use serde::Serialize;
+use results::trace::{TraceJob, TraceJobVolume};
 use trace::{
     BacklogLimit, JobComparison, JobLoop, JobOmission, LoadDifference, LoadDimension, LoadLatency, TraceStudy,
     VolumeComparison,
@@ -191,50 +191,26 @@ fn signed_percent(fraction: f64) -> String {
     if percent.abs() < 10.0 { format!("{percent:+.1}%") } else { format!("{percent:+.0}%") }
 }
 
-/// A job and its differences as JSON.
-#[derive(Serialize)]
-pub(super) struct JobForm<'a> {
-    file: &'a str,
-    sections: usize,
-    job_loop: &'static str,
-    bytes: u64,
-    left_out: Vec<String>,
-    differences: &'a [LoadDifference],
-    volumes: Vec<VolumeForm<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    not_simulated: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct VolumeForm<'a> {
-    #[serde(flatten)]
-    compared: &'a VolumeComparison,
-    iops_difference: f64,
-    p99_difference: f64,
-    is_matched: bool,
-}
-
-impl<'a> JobForm<'a> {
-    pub(super) fn new(job: &'a JobComparison) -> Self {
-        let volume = |volume: &'a VolumeComparison| VolumeForm {
-            compared: volume,
-            iops_difference: volume.iops_difference(),
-            p99_difference: volume.p99_difference(),
-            is_matched: volume.is_matched(),
-        };
-        Self {
-            file: &job.file,
-            sections: job.sections,
-            job_loop: match job.job_loop {
-                JobLoop::Open => "open",
-                JobLoop::Closed => "closed",
-            },
-            bytes: job.bytes,
-            left_out: job.omissions.iter().map(omission).collect(),
-            differences: &job.differences,
-            volumes: job.volumes.iter().map(volume).collect(),
-            not_simulated: job.not_simulated.as_deref(),
-        }
+/// Returns a job and its differences for the document.
+pub(super) fn document<'a>(job: &'a JobComparison) -> TraceJob<'a> {
+    let volume = |volume: &'a VolumeComparison| TraceJobVolume {
+        compared: volume,
+        iops_difference: volume.iops_difference(),
+        p99_difference: volume.p99_difference(),
+        is_matched: volume.is_matched(),
+    };
+    TraceJob {
+        file: &job.file,
+        sections: job.sections,
+        job_loop: match job.job_loop {
+            JobLoop::Open => "open",
+            JobLoop::Closed => "closed",
+        },
+        bytes: job.bytes,
+        left_out: job.omissions.iter().map(omission).collect(),
+        differences: &job.differences,
+        volumes: job.volumes.iter().map(volume).collect(),
+        not_simulated: job.not_simulated.as_deref(),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Each setting comes from a document of the database's project, named with its edition. All were read on 2026-11-23.
 
 use analyse::{Database, Finding, Remedy};
-use serde::Serialize;
+use results::explain::DatabaseSetting;
 use units::{counted, grouped};
 
 /// Kind of requests that a setting adds.
@@ -207,22 +207,9 @@ const ENTRIES: &[DatabaseEntry] = &[
     },
 ];
 
-/// A setting with its advice filled in, as serialized in documents.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct DatabaseSetting {
-    database: Database,
-    name: &'static str,
-    advice: String,
-    document: &'static str,
-    edition: &'static str,
-    url: &'static str,
-}
-
-impl DatabaseSetting {
-    /// Formats one line: `io_workers: … (PostgreSQL Documentation, Resource Consumption, version 18)`.
-    pub(crate) fn line(&self) -> String {
-        format!("{}: {} ({}, {})", self.name, self.advice, self.document, self.edition)
-    }
+/// Formats one line: `io_workers: … (PostgreSQL Documentation, Resource Consumption, version 18)`.
+pub(crate) fn setting_line(setting: &DatabaseSetting) -> String {
+    format!("{}: {} ({}, {})", setting.name, setting.advice, setting.document, setting.edition)
 }
 
 /// Returns the database's product name.
@@ -307,7 +294,7 @@ mod tests {
         let names: Vec<&str> = found.iter().map(|setting| setting.name).collect();
         assert_eq!(names, ["connections", "effective_io_concurrency", "io_method", "io_workers"]);
         assert!(found[1].advice.starts_with("set 1,600 or more;"), "{}", found[1].advice);
-        assert!(found.iter().all(|setting| !setting.line().contains('{')));
+        assert!(found.iter().all(|setting| !setting_line(setting).contains('{')));
         assert_eq!(settings(&finding(None)), []);
     }
 

@@ -14,7 +14,7 @@ mod ranks;
 mod run;
 mod volume;
 
-pub(crate) use databases::{DatabaseSetting, settings};
+pub(crate) use databases::{setting_line, settings};
 pub(crate) use explain::{Origin, explain_answer};
 pub(crate) use measured::{LARGE_BYTES, run_answer};
 pub(crate) use pages::run_findings_markdown;

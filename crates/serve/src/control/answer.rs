@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use results::serve::ServerState;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Problem, ProblemCode};
 
 /// A reply: one line of JSON.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize, JsonSchema)]
 pub struct ControlReply {
     /// Whether the command succeeded.
     pub ok: bool,
@@ -20,7 +21,7 @@ pub struct ControlReply {
 }
 
 /// A problem of a command with its position.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Located {
     /// First character of the problem, counted from 1; `None` if it concerns no part of the command.
     pub column: Option<usize>,

@@ -4,6 +4,7 @@ mod csv;
 mod events;
 mod iolog;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::trace_format::TraceFormat;
@@ -16,7 +17,7 @@ use iolog::IologExport;
 const SECTOR: u64 = 512;
 
 /// A copy of a trace in another format.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TraceCopy {
     pub file: String,
     pub format: TraceFormat,

@@ -1,5 +1,6 @@
 //! How far a load is from another one, by dimension.
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use super::backlog::{Backlog, BacklogLimit, MeanRates};
@@ -7,9 +8,10 @@ use super::{JobLoop, JobOmission};
 use crate::characterize::{PerOperation, SizeProfile, TraceDistribution, TraceProfile};
 
 /// A quantity of two loads.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoadDifference {
     /// What is compared.
+    #[schemars(with = "String")]
     pub dimension: LoadDimension,
     /// Its value in the trace; `None` if it has none.
     pub trace: Option<f64>,
@@ -314,7 +316,7 @@ pub struct JobComparison {
 }
 
 /// Rate and latency of a load on a volume.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct LoadLatency {
     /// Reads, writes and discards per second.
     pub iops: f64,
@@ -327,7 +329,7 @@ pub struct LoadLatency {
 }
 
 /// A trace and its job on a volume.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct VolumeComparison {
     /// Volume, as in `--on`.
     pub volume: String,

@@ -258,6 +258,6 @@ mod tests {
         let all = series.phases(60 * S, 1000).0;
         assert_eq!(all.len(), 60);
         let requests: u64 = all.iter().map(|phase| phase.requests).sum();
-        assert_eq!(requests, series.counts.iter().sum());
+        assert_eq!(requests, series.counts.iter().sum::<u64>());
     }
 }

@@ -1,5 +1,8 @@
 //! Descriptive facts of a volume: provider, keys, prices.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::FoundVolume;
 use super::bounds::{Bounds, FigureOrigin};
 use super::key::KeyKind;
@@ -33,7 +36,7 @@ pub struct About {
 }
 
 /// A price and the regions in which it applies.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RegionalPrice {
     /// The price, with the region of its source.
     pub price: Price,

@@ -2,6 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 use super::problem::CatalogueText;
 use super::read::read;
 use super::schema::Provider;
@@ -28,7 +31,7 @@ pub(super) fn provider(id: &str) -> Option<Arc<Provider>> {
 }
 
 /// One volume of the catalogue.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BuiltinVolume {
     /// Full name of the provider.
     pub provider: String,

@@ -20,6 +20,7 @@ mod write;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
@@ -104,7 +105,7 @@ pub enum CacheStep {
 }
 
 /// Activity of a machine's page cache.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PageCacheCounts {
     /// Name of the machine.
     pub host: String,

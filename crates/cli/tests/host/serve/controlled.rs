@@ -10,6 +10,7 @@ use super::client::{Client, READ};
 use super::place::{Place, python, stopped};
 use crate::common::host::timed;
 use crate::common::json::Json;
+use crate::common::schema::expect_result;
 use crate::common::{Outcome, Running, WAIT_MAX, fathom, fio, require, run, wait_for};
 
 /// Starts a server with the control socket `c`.
@@ -26,7 +27,9 @@ fn control(place: &Place, command: &str) -> Outcome {
 /// Sends a command that must succeed and returns the answer.
 #[track_caller]
 fn controlled(place: &Place, command: &str) -> Json {
-    Json::read(&control(place, &format!("--format json {command}")).expect_clean().stdout)
+    let reply = control(place, &format!("--format json {command}")).expect_clean().stdout;
+    expect_result("serve-control", &reply);
+    Json::read(&reply)
 }
 
 /// Returns the number of injected faults of a kind.

@@ -1,16 +1,21 @@
 //! A plan for a trace as CSV and JSON.
 
+use plan::UnmetNeed;
 use plan::replay::{ReplayCredits, ReplayInterval, ReplayLimit, ReplayResult, ReplayedCandidate};
 use results::plan::TracePlanResult;
-use serde_json::{Value, json};
+use results::plan::document::{NOT_CONSIDERED, PlanPercentile};
+use results::plan::trace::{
+    CourseInterval, ReplayedLatency, ReplayedPart, ReplayedPercentile, TracePlanCandidate, TracePlanCredits,
+    TracePlanDocument, TracePlanFailure, TracePlanHeadroom, TracePlanLimit, TracePlanNeed, TracePlanPrice,
+    TracePlanSource, TraceService,
+};
+use results::stored::sorted;
+use units::Nanos;
 
 use super::figures::{assumptions, headroom_basis, limits_basis, refusal};
 use crate::escape;
 use crate::plan::figures::name;
-use crate::volume_terms::price_json;
-
-/// Version of the JSON document.
-const SCHEMA: u32 = 1;
+use crate::plan::tables::{finite, ns};
 
 /// Returns CSV with one row per candidate. Column names contain the units; unknown values are empty.
 pub(crate) fn csv(plan: &TracePlanResult) -> String {
@@ -66,113 +71,139 @@ pub(crate) fn csv(plan: &TracePlanResult) -> String {
 
 /// Returns the document for programs.
 pub(crate) fn json(plan: &TracePlanResult) -> String {
-    let (trace, part, need) = (&plan.trace, &plan.trace.replayed, &plan.need);
-    let named = |index: Option<usize>| index.map(|index| &plan.candidates[index].candidate.spec.name);
-    let of = |indices: &[usize]| -> Vec<Value> {
+    let (trace, part, need, ranking) = (&plan.trace, &plan.trace.replayed, &plan.need, &plan.ranking);
+    let named = |index: usize| plan.candidates[index].candidate.spec.name.as_str();
+    let of = |indices: &[usize]| -> Vec<TracePlanCandidate<'_>> {
         indices.iter().map(|index| candidate(plan, &plan.candidates[*index])).collect()
     };
-    let ranking = &plan.ranking;
-    let percentiles = plan.bounds.percentiles.iter().map(|(share, bound)| json!({ "share": share, "ns": bound.get() }));
-    let service = trace.service_secs.map(|secs| {
-        let [p50, p99, p999] = secs.map(ns);
-        json!({ "p50_ns": p50, "p99_ns": p99, "p99_9_ns": p999 })
-    });
-    let document = json!({
-        "fathom_trace_plan": SCHEMA,
-        "version": env!("CARGO_PKG_VERSION"),
-        "seed": plan.seed,
-        "resolution": plan.resolution,
-        "trace": {
-            "name": trace.name, "source": trace.source, "requests": trace.requests, "secs": trace.secs,
-            "loop": if trace.is_closed { "closed" } else { "open" },
-            "confidence": if trace.is_derived { "assumed" } else { "measured" },
-            "service": service, "notes": trace.notes,
-            "replayed": {
-                "from_s": part.secs.map(|(from, _)| from), "to_s": part.secs.map(|(_, to)| to),
-                "requests": part.requests, "iops": part.iops, "bytes_per_sec": part.bytes_per_sec,
-                "read_share": part.read_share,
+    let percentile = |(share, bound): &(f64, Nanos)| PlanPercentile { share: *share, ns: bound.get() };
+    sorted(&TracePlanDocument {
+        fathom_trace_plan: TracePlanDocument::SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        seed: plan.seed,
+        resolution: plan.resolution,
+        trace: TracePlanSource {
+            name: &trace.name,
+            source: &trace.source,
+            requests: trace.requests,
+            secs: trace.secs,
+            replay_loop: if trace.is_closed { "closed" } else { "open" },
+            confidence: if trace.is_derived { "assumed" } else { "measured" },
+            service: trace.service_secs.map(|secs| {
+                let [p50_ns, p99_ns, p99_9_ns] = secs.map(ns);
+                TraceService { p50_ns, p99_ns, p99_9_ns }
+            }),
+            notes: &trace.notes,
+            replayed: ReplayedPart {
+                from_s: part.secs.map(|(from, _)| from),
+                to_s: part.secs.map(|(_, to)| to),
+                requests: part.requests,
+                iops: part.iops,
+                bytes_per_sec: part.bytes_per_sec,
+                read_share: part.read_share,
             },
         },
-        "need": {
-            "capacity_bytes": need.capacity, "mean_ns": plan.bounds.mean.map(units::Nanos::get),
-            "percentiles": percentiles.collect::<Vec<_>>(), "headroom": need.headroom,
-            "growth_per_year": need.growth, "machines": need.machines, "scratch": need.scratch, "vcpus": need.vcpus,
-            "machine": need.machine, "volumes": need.volumes, "region": need.region, "budget_usd": need.budget,
+        need: TracePlanNeed {
+            capacity_bytes: need.capacity,
+            mean_ns: plan.bounds.mean.map(Nanos::get),
+            percentiles: plan.bounds.percentiles.iter().map(percentile).collect(),
+            headroom: need.headroom,
+            growth_per_year: need.growth,
+            machines: need.machines,
+            scratch: need.scratch,
+            vcpus: need.vcpus,
+            machine: need.machine.as_deref(),
+            volumes: &need.volumes,
+            region: need.region.as_deref(),
+            budget_usd: need.budget,
         },
-        "not_considered": ["several volumes striped together (RAID 0)", "prices of machines"],
-        "best": named(ranking.best),
-        "fastest": named(ranking.fastest),
-        "best_of_known_latency": named(ranking.known_best),
-        "front": ranking.front.iter().map(|index| named(Some(*index))).collect::<Vec<_>>(),
-        "next_step": plan.next_step.as_ref().map(|next| candidate(plan, next)),
-        "meeting": of(&ranking.meeting),
-        "missing": of(&ranking.missing),
-    });
-    format!("{document:#}\n")
+        not_considered: NOT_CONSIDERED,
+        best: ranking.best.map(named),
+        fastest: ranking.fastest.map(named),
+        best_of_known_latency: ranking.known_best.map(named),
+        front: ranking.front.iter().map(|index| named(*index)).collect(),
+        next_step: plan.next_step.as_ref().map(|next| candidate(plan, next)),
+        meeting: of(&ranking.meeting),
+        missing: of(&ranking.missing),
+    })
 }
 
-fn ns(secs: f64) -> f64 {
-    (secs * 1e9).round()
-}
-
-fn candidate(plan: &TracePlanResult, one: &ReplayedCandidate) -> Value {
-    let candidate = &one.candidate;
-    let finite = |value: f64| value.is_finite().then_some(value);
-    let failure = |unmet: &plan::UnmetNeed| {
+fn candidate<'a>(plan: &TracePlanResult, one: &'a ReplayedCandidate) -> TracePlanCandidate<'a> {
+    let (candidate, outcome) = (&one.candidate, one.outcome.as_ref());
+    let failure = |unmet: &'a UnmetNeed| {
         let (reason, value) = refusal(plan, one, unmet);
-        json!({
-            "requirement": name(unmet.requirement), "limit": unmet.limit, "wanted": finite(unmet.wanted),
-            "reached": finite(unmet.reached), "reason": reason, "value": value,
-        })
+        TracePlanFailure {
+            requirement: name(unmet.requirement),
+            limit: &unmet.limit,
+            wanted: finite(unmet.wanted),
+            reached: finite(unmet.reached),
+            reason,
+            value,
+        }
     };
-    let more = || json!({ "confidence": "published" });
-    let price = candidate.price.as_ref().map(|money| price_json(money, more()));
-    json!({
-        "volume": candidate.spec.name, "type": candidate.listed, "title": candidate.spec.title,
-        "size_bytes": candidate.spec.size.get(), "meets": candidate.meets(),
-        "failures": candidate.failures.iter().map(failure).collect::<Vec<_>>(),
-        "price": price,
-        "latency": one.outcome.as_ref().map(|outcome| latency(outcome, candidate.about.latency_basis.name())),
-        "limits": one.outcome.as_ref().map(|outcome| {
-            let basis = limits_basis(candidate);
-            outcome.limits.iter().map(|of| limit(of, basis)).collect::<Vec<_>>()
+    let basis = limits_basis(candidate);
+    TracePlanCandidate {
+        volume: &candidate.spec.name,
+        listed: &candidate.listed,
+        title: &candidate.spec.title,
+        size_bytes: candidate.spec.size.get(),
+        meets: candidate.meets(),
+        failures: candidate.failures.iter().map(failure).collect(),
+        price: candidate.price.as_ref().map(|money| TracePlanPrice { price: money.into(), confidence: "published" }),
+        latency: outcome.map(|outcome| latency(outcome, candidate.about.latency_basis.name())),
+        limits: outcome.map(|outcome| outcome.limits.iter().map(|of| limit(of, basis)).collect()),
+        headroom: one.margin.map(|margin| TracePlanHeadroom {
+            factor: margin.factor,
+            is_open: margin.is_open,
+            confidence: headroom_basis(candidate),
         }),
-        "headroom": one.margin.map(|margin| json!({
-            "factor": margin.factor, "is_open": margin.is_open, "confidence": headroom_basis(candidate),
-        })),
-        "course": one.outcome.as_ref().map(|outcome| outcome.course.iter().map(interval).collect::<Vec<_>>()),
-        "assumed": assumptions(candidate),
-        "replays": one.replays,
-    })
+        course: outcome.map(|outcome| outcome.course.iter().map(interval).collect()),
+        assumed: assumptions(candidate),
+        replays: one.replays,
+    }
 }
 
-fn latency(outcome: &ReplayResult, basis: &str) -> Value {
-    let percentiles = outcome.percentiles.iter().map(|(share, secs)| json!({ "share": share, "ns": ns(*secs) }));
-    json!({
-        "mean_ns": ns(outcome.mean_secs), "max_ns": ns(outcome.max_secs),
-        "percentiles": percentiles.collect::<Vec<_>>(), "requests": outcome.requests, "planned": outcome.planned,
-        "stopped": outcome.was_stopped, "behind_ns": ns(outcome.behind_secs()), "confidence": basis,
-    })
+fn latency(outcome: &ReplayResult, basis: &'static str) -> ReplayedLatency {
+    let percentile = |(share, secs): &(f64, f64)| ReplayedPercentile { share: *share, ns: ns(*secs) };
+    ReplayedLatency {
+        mean_ns: ns(outcome.mean_secs),
+        max_ns: ns(outcome.max_secs),
+        percentiles: outcome.percentiles.iter().map(percentile).collect(),
+        requests: outcome.requests,
+        planned: outcome.planned,
+        stopped: outcome.was_stopped,
+        behind_ns: ns(outcome.behind_secs()),
+        confidence: basis,
+    }
 }
 
-fn limit(limit: &ReplayLimit, basis: &str) -> Value {
-    let credits = |held: &ReplayCredits| {
-        json!({
-            "unit": if held.in_bytes { "bytes" } else { "operations" }, "capacity": held.capacity,
-            "low": held.low.0, "low_at_s": held.low.1, "left": held.left, "empty_at_s": held.empty_at_secs,
-            "levels": held.levels,
-        })
+fn limit<'a>(limit: &'a ReplayLimit, basis: &'static str) -> TracePlanLimit<'a> {
+    let credits = |held: &'a ReplayCredits| TracePlanCredits {
+        unit: if held.in_bytes { "bytes" } else { "operations" },
+        capacity: held.capacity,
+        low: held.low.0,
+        low_at_s: held.low.1,
+        left: held.left,
+        empty_at_s: held.empty_at_secs,
+        levels: &held.levels,
     };
-    json!({
-        "name": limit.name, "delayed_share": limit.delayed, "delay_ns": ns(limit.delay_secs),
-        "throttled_share": limit.throttled, "utilisation": limit.utilisation,
-        "credits": limit.credits.as_ref().map(credits), "confidence": basis,
-    })
+    TracePlanLimit {
+        name: &limit.name,
+        delayed_share: limit.delayed,
+        delay_ns: ns(limit.delay_secs),
+        throttled_share: limit.throttled,
+        utilisation: limit.utilisation,
+        credits: limit.credits.as_ref().map(credits),
+        confidence: basis,
+    }
 }
 
-fn interval(interval: &ReplayInterval) -> Value {
-    json!({
-        "from_s": interval.from_secs, "to_s": interval.to_secs, "iops": interval.iops,
-        "p50_ns": ns(interval.p50_secs), "p99_ns": ns(interval.p99_secs),
-    })
+fn interval(interval: &ReplayInterval) -> CourseInterval {
+    CourseInterval {
+        from_s: interval.from_secs,
+        to_s: interval.to_secs,
+        iops: interval.iops,
+        p50_ns: ns(interval.p50_secs),
+        p99_ns: ns(interval.p99_secs),
+    }
 }

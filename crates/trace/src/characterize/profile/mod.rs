@@ -2,24 +2,26 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::TraceOperation;
 
 /// One value for each operation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "PerOperationOf_{T}")]
 pub struct PerOperation<T> {
-    /// Of [`TraceOperation::Read`].
+    /// Reads.
     pub read: T,
-    /// Of [`TraceOperation::Write`].
+    /// Writes.
     pub write: T,
-    /// Of [`TraceOperation::Flush`].
+    /// Flushes.
     pub flush: T,
-    /// Of [`TraceOperation::Discard`].
+    /// Discards.
     pub discard: T,
-    /// Of [`TraceOperation::WriteZeroes`].
+    /// Writes of zeroes without data.
     pub write_zeroes: T,
-    /// Of [`TraceOperation::Other`].
+    /// All other requests.
     pub other: T,
 }
 
@@ -78,7 +80,7 @@ impl PerOperation<u64> {
 
 /// Distribution of a quantity, in the unit that the name of its field ends with. Percentiles are at most 0.8 % off;
 /// the other values are exact.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TraceDistribution {
     /// Number of values, or time in nanoseconds for distributions over time.
     pub weight: u64,
@@ -104,11 +106,12 @@ pub struct TraceDistribution {
 }
 
 /// Characteristics of a trace.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct TraceProfile {
     /// Number of requests, bytes and flags.
     pub totals: TraceTotals,
     /// Rates, depth and new blocks over time.
+    #[schemars(with = "SeriesColumns")]
     pub series: TraceSeries,
     /// Sizes of requests.
     pub sizes: PerOperation<SizeProfile>,
@@ -133,7 +136,7 @@ pub struct TraceProfile {
 }
 
 /// Sums over a trace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct TraceTotals {
     pub requests: PerOperation<u64>,
     pub bytes: PerOperation<u64>,
@@ -181,25 +184,33 @@ pub struct TraceSeries {
     pub intervals: Vec<TraceInterval>,
 }
 
+/// The series as serialized: a column for each figure, with a value for each interval.
+#[derive(Serialize, JsonSchema)]
+struct SeriesColumns {
+    /// Width of the intervals in nanoseconds.
+    width_ns: u64,
+    /// Requests by operation; operations that do not occur are missing.
+    requests: BTreeMap<&'static str, Vec<u64>>,
+    /// Bytes by operation.
+    bytes: BTreeMap<&'static str, Vec<u64>>,
+    /// Mean number of requests in flight.
+    in_flight_mean: Vec<f64>,
+    /// Greatest number of requests in flight.
+    in_flight_max: Vec<u64>,
+    /// Estimated number of blocks that were used for the first time.
+    new_blocks: Vec<f64>,
+}
+
 impl Serialize for TraceSeries {
     /// Serializes columns; operations that do not occur have none.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Columns {
-            width_ns: u64,
-            requests: BTreeMap<&'static str, Vec<u64>>,
-            bytes: BTreeMap<&'static str, Vec<u64>>,
-            in_flight_mean: Vec<f64>,
-            in_flight_max: Vec<u64>,
-            new_blocks: Vec<f64>,
-        }
         let columns = |of: fn(&TraceInterval) -> &PerOperation<u64>| {
             let column = |operation| self.intervals.iter().map(|interval| *of(interval).get(operation)).collect();
             let columns = TraceOperation::ALL.into_iter().map(|operation| (operation.name(), column(operation)));
             columns.filter(|(_, values): &(_, Vec<u64>)| values.iter().any(|value| *value > 0)).collect()
         };
         let width = self.width_ns.max(1) as f64;
-        let columns = Columns {
+        let columns = SeriesColumns {
             width_ns: self.width_ns,
             requests: columns(|interval| &interval.requests),
             bytes: columns(|interval| &interval.bytes),
@@ -241,14 +252,14 @@ impl TraceInterval {
 }
 
 /// Sequential streams of reads and of writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SequentialProfile {
     pub reads: RunProfile,
     pub writes: RunProfile,
 }
 
 /// Runs of one direction. A request continues a run if it begins where an earlier request of its direction ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct RunProfile {
     /// Requests with data.
     pub requests: u64,
@@ -279,7 +290,7 @@ impl RunProfile {
 }
 
 /// Requests in flight.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct DepthProfile {
     /// Depth over time; `None` if no time passes.
     pub depth: Option<TraceDistribution>,
@@ -294,7 +305,7 @@ pub struct DepthProfile {
 }
 
 /// Dependence of issues on completions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct LoopProfile {
     /// Time from the last completion of a process to its next issue, in nanoseconds, for issues that a completion allows.
     pub think_ns: Option<TraceDistribution>,
@@ -306,9 +317,9 @@ pub struct LoopProfile {
 }
 
 /// Load of one process.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ProcessProfile {
-    /// Index in [`crate::TraceInfo::processes`].
+    /// Index in the names of processes.
     pub process: u16,
     pub requests: PerOperation<u64>,
     pub bytes: PerOperation<u64>,
@@ -325,9 +336,9 @@ pub struct ProcessProfile {
 }
 
 /// Load of one device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DeviceProfile {
-    /// Index in [`crate::TraceInfo::devices`].
+    /// Index in the names of devices.
     pub device: u16,
     pub requests: u64,
     pub bytes: u64,
@@ -336,7 +347,7 @@ pub struct DeviceProfile {
 }
 
 /// Instants of issue.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ArrivalProfile {
     /// Mean rate from the first to the last issue, in requests per second; `None` if no time passes.
     pub rate_per_s: Option<f64>,
@@ -352,7 +363,7 @@ pub struct ArrivalProfile {
 }
 
 /// Counts of requests in windows of one width.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WindowProfile {
     /// Width in nanoseconds.
     pub width_ns: u64,
@@ -368,7 +379,7 @@ pub struct WindowProfile {
 }
 
 /// Estimate of the Hurst exponent: 0.5 without long-range dependence, up to 1 with it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HurstEstimate {
     pub exponent: f64,
     /// Its standard error, with half of the change if the fit began at windows that are four times as wide.
@@ -384,7 +395,7 @@ pub struct HurstEstimate {
 
 /// Bursts: intervals of 10 ms windows with over twice the mean rate so far, and more than chance explains. The first second
 /// only gives the mean.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BurstProfile {
     pub bursts: u64,
     /// Duration in nanoseconds, a multiple of 10 ms.
@@ -404,7 +415,7 @@ pub struct BurstProfile {
 }
 
 /// Blocks in use and their reuse. Estimates from a sample of 16,384 blocks; exact if no more are used.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ReuseProfile {
     /// Size of a block in bytes.
     pub block_bytes: u64,
@@ -427,7 +438,7 @@ pub struct ReuseProfile {
 }
 
 /// Bytes that are used within adjacent windows of one width.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct WorkingSetWindow {
     /// Width in nanoseconds.
     pub width_ns: u64,
@@ -446,7 +457,7 @@ pub struct WorkingSetWindow {
 }
 
 /// Misses of a cache of one size.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct MissRatioPoint {
     /// Size in bytes.
     pub cache_bytes: u64,
@@ -457,7 +468,7 @@ pub struct MissRatioPoint {
 }
 
 /// How unevenly accesses are spread.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HotProfile {
     /// Accesses to the hottest 1 %, 5 %, 10 % and 20 % of the blocks in use.
     pub shares: Vec<HotShare>,
@@ -466,7 +477,7 @@ pub struct HotProfile {
 }
 
 /// Accesses to the hottest blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HotShare {
     /// Percentage of the blocks in use.
     pub blocks_percent: f64,
@@ -474,7 +485,7 @@ pub struct HotShare {
 }
 
 /// A zipf distribution for fio's `random_distribution=zipf:THETA`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ZipfFit {
     /// Exponent; zero is uniform.
     pub theta: f64,
@@ -482,13 +493,13 @@ pub struct ZipfFit {
     pub units: f64,
     /// Size of a unit in bytes: the mean size of a request in whole blocks.
     pub unit_bytes: f64,
-    /// Greatest difference between the fractions of accesses of [`HotProfile::shares`] and those of the fit: above 0.1
+    /// Greatest difference between the fractions of accesses of the shares and those of the fit: above 0.1
     /// the load is not zipf.
     pub difference_max: f64,
 }
 
 /// Sizes of the requests of one operation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SizeProfile {
     /// The most frequent sizes, at most 16, with exact counts.
     pub frequent: Vec<TraceSizeCount>,
@@ -497,7 +508,7 @@ pub struct SizeProfile {
 }
 
 /// Requests of one size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TraceSizeCount {
     /// Size in bytes.
     pub bytes: u32,
@@ -505,7 +516,7 @@ pub struct TraceSizeCount {
 }
 
 /// Requests in a range of sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TraceSizeRange {
     /// Least size in bytes.
     pub bytes_min: u64,

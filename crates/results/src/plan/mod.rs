@@ -1,4 +1,7 @@
-//! Purchase plans, for a need and for a trace.
+//! Purchase plans, for a need and for a trace, and their documents.
+
+pub mod document;
+pub mod trace;
 
 use plan::replay::{ReplayBounds, ReplayResult, ReplayedCandidate};
 use plan::workload::LoadDoubt;
