@@ -10,6 +10,9 @@ use crate::answer::Answer;
 pub struct NamedRun {
     /// Name from the command line, or the saved run's identifier.
     pub name: String,
+    /// What distinguishes it from the runs of the other side: a volume, a depth, a build, a host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Load of its first job.
     pub load: String,
     /// When it began, in its host's time zone; `None` in virtual time.
@@ -28,5 +31,15 @@ pub struct ComparisonResult {
     /// Results.
     #[serde(flatten)]
     pub comparison: Comparison,
+    pub answer: Answer,
+}
+
+/// Comparisons of three or more runs, each with the first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparisonsResult {
+    /// Version of the layout.
+    pub schema: u32,
+    /// One comparison for each run but the first, which is the baseline of all.
+    pub comparisons: Vec<ComparisonResult>,
     pub answer: Answer,
 }

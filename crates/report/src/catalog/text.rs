@@ -111,8 +111,8 @@ impl VolumeText {
         if let Some(tolerance) = row.limit.and_then(|limit| limit.tolerance.as_ref()) {
             let percent = significant(100.0 * tolerance.fraction(), 3);
             let known = match tolerance.is_burst {
-                true => format!("published: bursts up to {percent} % above this rate, for an unknown time"),
-                false => format!("measured: up to {percent} % above this rate"),
+                true => format!("published: bursts up to {percent}% above this rate, for an unknown time"),
+                false => format!("measured: up to {percent}% above this rate"),
             };
             self.sheet.wrapped("    ", &known);
             self.source("    ", &tolerance.source);
@@ -283,7 +283,7 @@ fn law(law: &Law) -> String {
         Law::Constant(value) if *value == Nanos::ZERO => "none".to_owned(),
         Law::Constant(value) => format!("always {}", show(*value)),
         law => format!(
-            "{} on average, median {}, 99 % below {}, 99.9 % below {}",
+            "{} on average, median {}, 99% below {}, 99.9% below {}",
             show(law.mean()),
             show(law.quantile(0.5)),
             show(law.quantile(0.99)),

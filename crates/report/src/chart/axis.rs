@@ -9,7 +9,7 @@ pub(crate) struct Axis {
     /// Values and labels of the ticks.
     pub(crate) ticks: Vec<(f64, String)>,
     /// Name; empty if the labels are sufficient.
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
 }
 
 /// Distances in seconds between ticks on an axis of time.
@@ -26,11 +26,11 @@ impl Axis {
     /// Returns an axis with about `most` ticks at round values.
     pub(crate) fn new(scale: Scale, most: usize, label: impl Fn(f64) -> String) -> Self {
         let ticks = scale.ticks(most).into_iter().map(|value| (value, label(value))).collect();
-        Self { scale, ticks, name: "" }
+        Self { scale, ticks, name: String::new() }
     }
 
-    pub(crate) fn named(self, name: &'static str) -> Self {
-        Self { name, ..self }
+    pub(crate) fn named(self, name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..self }
     }
 
     /// Replaces the labels of the ticks above zero.
@@ -46,7 +46,11 @@ impl Axis {
         let top = if most > 0.0 { (most / step - 1e-6).ceil() * step } else { unit };
         let scale = Scale::linear(0.0, top);
         let label = |value: f64| if value == 0.0 { "0".to_owned() } else { label(value) };
-        Self { scale, ticks: scale.steps(step).into_iter().map(|value| (value, label(value))).collect(), name: "" }
+        Self {
+            scale,
+            ticks: scale.steps(step).into_iter().map(|value| (value, label(value))).collect(),
+            name: String::new(),
+        }
     }
 
     /// Returns an axis of bytes per second from zero, with ticks at round numbers of a binary unit.
@@ -65,7 +69,11 @@ impl Axis {
         let (unit, name) = unit.filter(|_| end_s >= 1.0).unwrap_or((1e-3, "ms"));
         let scale = Scale::linear(0.0, end_ns.max(1.0));
         let label = |ns: f64| format!("{} {name}", (ns / 1e9 / unit * 1e6).round() / 1e6);
-        Self { scale, ticks: scale.steps(step * 1e9).into_iter().map(|ns| (ns, label(ns))).collect(), name: "" }
+        Self {
+            scale,
+            ticks: scale.steps(step * 1e9).into_iter().map(|ns| (ns, label(ns))).collect(),
+            name: String::new(),
+        }
     }
 
     /// Returns an axis of percentiles by their nines, 90 % at 1 and 99 % at 2, which spreads out the slowest
@@ -75,7 +83,7 @@ impl Axis {
         let every = if most > 6.0 { 2 } else { 1 };
         let mut ticks = vec![(MEDIAN, "50%".to_owned())];
         ticks.extend((1..=most.floor() as usize).step_by(every).map(|nines| (nines as f64, share_of(nines))));
-        Self { scale: Scale::linear(0.0, most), ticks, name: "" }
+        Self { scale: Scale::linear(0.0, most), ticks, name: String::new() }
     }
 }
 
@@ -137,9 +145,9 @@ pub(crate) fn elapsed(ns: f64) -> String {
     if ns > 0.0 && ns < 0.9995e9 { time(ns) } else { spaced(scaled(ns, &SPANS)) }
 }
 
-/// Formats a fraction as a percentage: `25 %`, `0.4 %`.
+/// Formats a fraction as a percentage: `25%`, `0.4%`.
 pub(crate) fn share(value: f64) -> String {
-    format!("{} %", plain(value * 100.0))
+    format!("{}%", plain(value * 100.0))
 }
 
 /// Returns the binary unit in which values up to `most` are labelled.
@@ -189,6 +197,6 @@ mod tests {
         assert_eq!([5.0, 160e3, 2e6, 999.9].map(short_count), ["5", "160k", "2M", "1k"]);
         assert_eq!([0.0, 1_048_576.0, 314_572_800.0].map(bytes_per_second), ["0 B/s", "1 MiB/s", "300 MiB/s"]);
         assert_eq!([0.0, 30e9, 300e9, 5_400e9, 2.5e8].map(elapsed), ["0 s", "30 s", "5 min", "1.5 h", "250 ms"]);
-        assert_eq!([0.25, 0.004].map(share), ["25 %", "0.4 %"]);
+        assert_eq!([0.25, 0.004].map(share), ["25%", "0.4%"]);
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn title(document: &SuiteResult) -> String {
     let whole = if document.finished { String::new() } else { ", so far".to_owned() };
     match apart.len() {
         0 => format!("{}: {} steps{whole}", document.title, document.steps.len()),
-        all => format!("{near} of {all} figures are within 5 % of what was published{whole}"),
+        all => format!("{near} of {all} figures are within 5% of what was published{whole}"),
     }
 }
 

@@ -195,7 +195,7 @@ pub(super) fn arithmetic(plan: &PlanResult) -> Vec<String> {
         lines.extend(price_lines(candidate));
         if candidate.margin > 1.0 {
             let percent = 100.0 * (candidate.margin - 1.0);
-            lines.push(format!("  made for {percent:.0} % more: simulations of less fell short"));
+            lines.push(format!("  made for {percent:.0}% more: simulations of less fell short"));
         }
     }
     lines

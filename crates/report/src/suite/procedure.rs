@@ -122,7 +122,7 @@ fn section(suite: &SuiteProcedure<'_>, level: &str) -> String {
         .flat_map(|step| published(step).into_iter().filter_map(|(_, apart)| Some((step.name, apart?))));
     let apart: Vec<(&str, &str)> = explained.collect();
     if !apart.is_empty() {
-        out.push_str("\nFigures that the model does not come within 5 % of:\n\n");
+        out.push_str("\nFigures that the model does not come within 5% of:\n\n");
         grouped_list(&mut out, apart.into_iter());
     }
     out
@@ -219,7 +219,7 @@ figure = [{ measure = "read.iops", when = { bs = "4k" }, value = 50_000, unit = 
 | | `drained` | models are simulated without the burst credit that they begin with |
 | | `preconditions` | what has to be so, a list of texts |
 | `[options]` | any job option | for every step |
-| `[rounds]` | `follow`, `most` | steps are repeated until the first figure of these is steady: within 20 % of the mean of five rounds, their line within 10 % (SNIA) |
+| `[rounds]` | `follow`, `most` | steps are repeated until the first figure of these is steady: within 20% of the mean of five rounds, their line within 10% (SNIA) |
 | `[[step]]` | `name`, `title`, `means` | what it is called, what it measures, what the result means |
 | | `measure` | `read`, `write`, `trim`, `sync` or `all`, and one of `.iops`, `.bytes_per_second`, `.latency_mean`, `.latency_p99` |
 | | `options`, `jobs` | job options; several jobs that run at the same time, each with options of its own |

@@ -320,7 +320,7 @@ fn knee_facts(knee: &Knee, sweep: &Sweep, limit: &str) -> Vec<(&'static str, Str
     }
     if let Some(depth) = knee.depth_of_95_percent {
         let deepest = sweep.points.last().map_or(0, |point| point.depth);
-        facts.push(("95 %", format!("of Xmax at depth {depth}, the shallowest measured (up to {deepest})")));
+        facts.push(("95%", format!("of Xmax at depth {depth}, the shallowest measured (up to {deepest})")));
     }
     facts
 }

@@ -51,7 +51,7 @@ fn volume_fact(job: &JobComparison) -> Option<(&'static str, String)> {
         return None;
     }
     if missed.is_empty() {
-        return Some(("latency", format!("on all {all} volumes IOPS are within 3 % and p99 within 15 % of the trace")));
+        return Some(("latency", format!("on all {all} volumes IOPS are within 3% and p99 within 15% of the trace")));
     }
     let difference = |volume: &&VolumeComparison| {
         let (iops, p99) = (volume.iops_difference(), volume.p99_difference());
@@ -162,8 +162,8 @@ fn dimension_name(dimension: LoadDimension) -> String {
         LoadDimension::Wait(BacklogLimit::Bytes(per_s)) => format!("p99 wait at {}/s", Bytes::new(per_s)),
         LoadDimension::Dispersion(ms) => format!("dispersion at {}", Nanos::new(ms * 1_000_000)),
         LoadDimension::Footprint => "footprint".to_owned(),
-        LoadDimension::HotAccesses(part) => format!("accesses to hottest {part} %"),
-        LoadDimension::MissRatio(part) => format!("misses of {part} % cache"),
+        LoadDimension::HotAccesses(part) => format!("accesses to hottest {part}%"),
+        LoadDimension::MissRatio(part) => format!("misses of {part}% cache"),
     }
 }
 
@@ -188,7 +188,7 @@ fn difference_text(difference: &LoadDifference) -> String {
 
 fn signed_percent(fraction: f64) -> String {
     let percent = 100.0 * fraction;
-    if percent.abs() < 10.0 { format!("{percent:+.1} %") } else { format!("{percent:+.0} %") }
+    if percent.abs() < 10.0 { format!("{percent:+.1}%") } else { format!("{percent:+.0}%") }
 }
 
 /// A job and its differences as JSON.

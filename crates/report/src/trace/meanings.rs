@@ -20,7 +20,7 @@ pub(super) const MEANINGS: [(&str, &str, &str, &str); 15] = [
         "bursty-writes",
         "Writes come in bursts",
         "there are at least three bursts (10 ms windows with over twice the mean rate, more than chance explains), most \
-         of their requests are writes, and they have at least 10 % of all requests",
+         of their requests are writes, and they have at least 10% of all requests",
         "Checkpoints, write-back and compaction do this. Reads queue behind the bursts on a volume that is provisioned \
          for the mean.",
     ),
@@ -59,20 +59,20 @@ pub(super) const MEANINGS: [(&str, &str, &str, &str); 15] = [
         "reads-fit-in-memory",
         "Reads would fit in memory",
         "reads are small and random, and a cache that fits in memory (`--memory`) would serve at least half of them; the \
-         size is that which has 95 % of the hits",
+         size is that which has 95% of the hits",
         "More memory for the page cache or the buffer pool may cost less than IOPS. The miss ratio is that of an LRU \
          cache that reads and writes fill, by SHARDS.",
     ),
     (
         "reads-do-not-repeat",
         "Reads do not repeat",
-        "reads are small and random, and even a cache as large as all blocks in use would miss 90 % of them",
+        "reads are small and random, and even a cache as large as all blocks in use would miss 90% of them",
         "No cache helps within the duration of the trace. A longer trace may show more reuse.",
     ),
     (
         "depth-one",
         "One request at a time",
-        "two requests are in flight for less than 0.1 % of the busy time, and the device is busy for at least 5 % of the \
+        "two requests are in flight for less than 0.1% of the busy time, and the device is busy for at least 5% of the \
          time",
         "Throughput is one over latency, whatever IOPS are provisioned.",
     ),
@@ -93,13 +93,13 @@ pub(super) const MEANINGS: [(&str, &str, &str, &str); 15] = [
     (
         "few-large-requests",
         "Few large requests transfer most bytes",
-        "at most 20 % of the reads and writes transfer at least half of the bytes",
+        "at most 20% of the reads and writes transfer at least half of the bytes",
         "Limits of IOPS and of throughput bind at different times. A mean size describes neither part.",
     ),
     (
         "hot-spot",
         "A small part of the blocks is hot",
-        "at most 10 % of the blocks in use have at least half of the accesses",
+        "at most 10% of the blocks in use have at least half of the accesses",
         "A small cache or a fast tier has a large effect. A job with uniformly random offsets is a different load; \
          `random_distribution=zipf:THETA` is near if a zipf distribution fits.",
     ),

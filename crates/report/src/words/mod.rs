@@ -16,7 +16,7 @@ mod volume;
 
 pub(crate) use databases::{DatabaseSetting, settings};
 pub(crate) use explain::{Origin, explain_answer};
-pub(crate) use measured::{LARGE_BYTES, run_answer};
+pub(crate) use measured::{JOBS_ANSWERED, LARGE_BYTES, modelled_percentile, rests_on, run_answers, tail_is_assumed};
 pub(crate) use pages::run_findings_markdown;
 pub(crate) use providers::create as create_volume;
 pub(crate) use run::{replay, replay_notes, replay_tone};

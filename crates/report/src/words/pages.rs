@@ -414,7 +414,7 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
     (
         Code::WarmupCounted,
         "The warm-up was counted",
-        "the beginning of the run differs from the rest, and excluding it changes the mean by more than 2 %",
+        "the beginning of the run differs from the rest, and excluding it changes the mean by more than 2%",
         "Exclude it with `ramp_time`.",
     ),
     (

@@ -16,7 +16,7 @@ const ROWS_MAX: f64 = 40.0;
 const ROW_LEAST: f64 = 1.032;
 /// Minimum fraction of a column's operations for each shade, from pale to dark.
 const SHADES: [f64; 6] = [0.0, 0.001, 0.01, 0.05, 0.2, 0.5];
-const NAMES: [&str; 6] = ["less", "0.1 %", "1 %", "5 %", "20 %", "50 % and more"];
+const NAMES: [&str; 6] = ["less", "0.1%", "1%", "5%", "20%", "50% and more"];
 
 /// Latencies of an interval.
 pub(super) struct HeatColumn {

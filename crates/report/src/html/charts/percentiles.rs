@@ -36,16 +36,20 @@ pub(in super::super) fn curve(part: &SectionPart<'_>) -> Option<ChartFigure> {
                 .filter(|percent| *percent >= 50.0)
                 .filter_map(|percent| Some((percent, curve.percentile(percent)?)))
             {
-                let title = format!("{}: {percent} % within {}", curve.name, time(ns));
+                let title = format!("{}: {percent}% within {}", curve.name, time(ns));
                 frame.dot(out, &curve.style.dot(), (nines(percent / 100.0), ns), 2.6, &title);
             }
         }
     });
     let legend = curves.iter().map(|curve| LegendKey { class: curve.style.line(), name: curve.name.clone() });
-    let note = "Each step to the right is ten times rarer.";
+    let assumed = match part.members.iter().any(|member| crate::words::tail_is_assumed(member.run)) {
+        true => " Beyond 99.9% it follows from the assumed distribution of a model.",
+        false => "",
+    };
+    let note = format!("Each step to the right is ten times rarer.{assumed}");
     Some(ChartFigure {
         title: "Percentiles of latency",
-        note: note.to_owned(),
+        note,
         legend: if curves.len() > 1 { legend.collect() } else { Vec::new() },
         table: table(&curves),
         picture,
@@ -110,7 +114,7 @@ fn table(curves: &[PercentileCurve<'_>]) -> HtmlTable {
     };
     row("fastest".to_owned(), &|curve| Some(curve.latency.min_ns as f64));
     for percent in PERCENTS {
-        row(format!("{percent} %"), &|curve| curve.percentile(percent));
+        row(format!("{percent}%"), &|curve| curve.percentile(percent));
     }
     row("slowest".to_owned(), &|curve| Some(curve.latency.max_ns as f64));
     table

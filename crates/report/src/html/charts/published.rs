@@ -52,19 +52,19 @@ fn chart(document: &SuiteResult, (title, of): &Group) -> Option<ChartFigure> {
         MarkShape::Bar(_) | MarkShape::Pair(..) => 0.0,
     });
     let most = off.fold(2.0 * NEAR, f64::max).min(EDGE) * 1.1;
-    let label = |share: f64| if share == 0.0 { "0 %".to_owned() } else { format!("{:+.0} %", share * 100.0) };
+    let label = |share: f64| if share == 0.0 { "0%".to_owned() } else { format!("{:+.0}%", share * 100.0) };
     let x = Axis::new(Scale::linear(-most, most), 5, label);
     let picture =
         picture(&format!("{title} of {} against what was published", document.suite), &x, &rows, |frame, out| {
             let ((left, top), (right, bottom)) = (frame.at((-NEAR, frame.y.scale.high)), frame.at((NEAR, 0.0)));
-            out.rect("a s5", (left, top), (right, bottom), "within 5 % of what was published");
+            out.rect("a s5", (left, top), (right, bottom), "within 5% of what was published");
             frame.segment(out, "b", (0.0, 0.0), (0.0, frame.y.scale.high));
         });
     let keys = [(document.target.is_some(), MEASURED, "measured"), (document.on.is_some(), MODELLED, "modelled")];
     let legend = keys.iter().filter(|(there, ..)| *there);
     Some(ChartFigure {
         title,
-        note: "How far each figure is from the published one, 0 within a published range. The grey strip is ±5 %."
+        note: "How far each figure is from the published one, 0 within a published range. The grey strip is ±5%."
             .to_owned(),
         legend: legend.map(|(_, style, name)| LegendKey { class: style.dot(), name: (*name).to_owned() }).collect(),
         picture,
@@ -83,7 +83,7 @@ impl PublishedEntry<'_> {
         let figure = figure_name(self.row.figure);
         let mark = |(value, style, what): (f64, SeriesStyle, &str)| {
             let off = self.published.difference(value);
-            let title = format!("{}, {figure}, {what}: {:+.1} %", self.step.name, off * 100.0);
+            let title = format!("{}, {figure}, {what}: {:+.1}%", self.step.name, off * 100.0);
             RowMark { style, shape: MarkShape::Dot(off.clamp(-EDGE, EDGE)), title }
         };
         ChartRow { label: self.step.name.clone(), marks: self.found().map(mark).collect() }

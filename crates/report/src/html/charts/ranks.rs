@@ -19,7 +19,7 @@ const COLUMNS_MIN: usize = 4;
 /// Fractions of the reference from which a shade begins.
 const SHADES: [f64; 5] = [0.0, 0.5, 0.8, 1.25, 2.0];
 /// Names of the shades, after that of a stop.
-const NAMES: [&str; 5] = ["below 50 %", "50 to 80 %", "80 to 125 %", "125 to 200 %", "200 % and more"];
+const NAMES: [&str; 5] = ["below 50%", "50 to 80%", "80 to 125%", "125 to 200%", "200% and more"];
 /// Class of intervals without an operation, which are lines, so that they differ by shape.
 const STOP: &str = "l stop";
 
@@ -59,7 +59,7 @@ pub(in super::super) fn map(fleet: &FleetRecord) -> Option<ChartFigure> {
         }
     };
     let note = format!(
-        "{what} 100 % is the median of all rows and intervals, {} IOPS for each rank; an interval is {}. A row that is \
+        "{what} 100% is the median of all rows and intervals, {} IOPS for each rank; an interval is {}. A row that is \
          orange is a slow rank, a column that is orange or struck through is a pause of all.",
         short_count(reference),
         elapsed(series.width_ns)
@@ -150,7 +150,7 @@ fn picture(rows: &[MapRow], series: &AlignedSeries, reference: f64) -> String {
     let every = (LABEL / each).ceil() as usize;
     let x = Axis::time_to(series.width_ns * series.columns as f64);
     // Lines from the labels would cross pale cells.
-    let y = Axis { scale: Scale::linear(0.0, count), ticks: Vec::new(), name: "" };
+    let y = Axis { scale: Scale::linear(0.0, count), ticks: Vec::new(), name: String::new() };
     let mut out = Svg::within(WIDTH, TOP + each * count + BOTTOM, "IOPS by rank over time");
     let frame = Frame { left: LEFT, top: TOP, width: WIDTH - LEFT - RIGHT, height: each * count, x: &x, y: &y };
     frame.axes(&mut out);
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(shades(5)[..5], [Some(0), Some(0), Some(0), None, Some(0)]);
         assert_eq!([0.5, 0.79, 0.8, 1.24, 1.25, 2.0, 9.0].map(|rate| shade(rate, 1.0).unwrap()), [1, 1, 2, 2, 3, 4, 4]);
         let title = title(&rows[5], &series, reference);
-        assert_eq!(title, "5 node2\nmean 360 IOPS, 36 %\nlowest 0 at 0:03, highest 400\nno operation for 1 s");
+        assert_eq!(title, "5 node2\nmean 360 IOPS, 36%\nlowest 0 at 0:03, highest 400\nno operation for 1 s");
     }
 
     #[test]

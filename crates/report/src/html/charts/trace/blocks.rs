@@ -64,7 +64,7 @@ fn sizes(first: u64, last: u64) -> Axis {
     Axis {
         scale: Scale::exact(first as f64, last.max(first * 2) as f64),
         ticks: ticks.collect(),
-        name: "size of the cache",
+        name: "size of the cache".to_owned(),
     }
 }
 
@@ -73,9 +73,9 @@ pub(super) fn hot(report: &TraceStudy) -> Option<ChartFigure> {
     let hot = &report.profile.reuse.as_ref()?.hot;
     let mark = |style, shape, title| RowMark { style, shape, title };
     let row = |share: &trace::HotShare| {
-        let name = format!("hottest {} %", share.blocks_percent);
+        let name = format!("hottest {}%", share.blocks_percent);
         let title = format!("{name} of the blocks: {} of the accesses", percent(share.accesses_fraction));
-        let even = format!("if all blocks were used alike: {} %", share.blocks_percent);
+        let even = format!("if all blocks were used alike: {}%", share.blocks_percent);
         let (trace, uniform) = (SeriesStyle { colour: 0, dash: 0 }, SeriesStyle { colour: 5, dash: 0 });
         let marks = vec![
             mark(trace, MarkShape::Bar(share.accesses_fraction), title),
@@ -91,7 +91,7 @@ pub(super) fn hot(report: &TraceStudy) -> Option<ChartFigure> {
     table.rows = hot
         .shares
         .iter()
-        .map(|share| vec![format!("hottest {} %", share.blocks_percent), percent(share.accesses_fraction)])
+        .map(|share| vec![format!("hottest {}%", share.blocks_percent), percent(share.accesses_fraction)])
         .collect();
     let fit = match &hot.zipf {
         Some(zipf) if zipf.difference_max <= 0.1 && zipf.theta < 0.005 => {

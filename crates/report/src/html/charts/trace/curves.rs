@@ -10,7 +10,7 @@ use crate::chart::{Axis, Scale, elapsed, nines, short_count, time};
 use trace::TraceStudy;
 
 /// Percentiles that a distribution has, in the order of the table.
-const PERCENTILES: [&str; 8] = ["fastest", "10 %", "50 %", "90 %", "95 %", "99 %", "99.9 %", "slowest"];
+const PERCENTILES: [&str; 8] = ["fastest", "10%", "50%", "90%", "95%", "99%", "99.9%", "slowest"];
 
 struct LatencyCurve {
     name: String,
@@ -153,5 +153,5 @@ fn widths(windows: &[WindowProfile]) -> Option<Axis> {
     let [first, .., last] = windows else { return None };
     let ticks = windows.iter().map(|window| (window.width_ns as f64, elapsed(window.width_ns as f64)));
     let scale = Scale::exact(first.width_ns as f64 / 1.2, last.width_ns as f64 * 1.2);
-    Some(Axis { scale, ticks: ticks.collect(), name: "width of the window" })
+    Some(Axis { scale, ticks: ticks.collect(), name: "width of the window".to_owned() })
 }
