@@ -1,89 +1,19 @@
 //! A grid of runs that differ in a few settings, as text, Markdown and CSV.
 
-use analyse::{Code, Verdict};
-use record::{DataKind, JobResult, LatencyStats, Run};
+use analyse::Verdict;
+use record::{JobResult, Run};
 use results::grid::{GridPoint, GridResult, assignments};
-use units::{Bytes, Nanos, count};
+use units::Bytes;
 
 use crate::answer::AnswerText;
 use crate::escape;
 use crate::page::PageBlock;
 use crate::sheet::{Sheet, SheetStyle};
-use crate::words::LARGE_BYTES;
+use crate::words::{TotalFigures, limit};
 use results::answer::{Answer, Outcome};
 
 /// Rows that the text shows without details.
 const LISTED: usize = 16;
-
-/// Figures of all operations of some jobs together; rates are zero if they are not known.
-pub(crate) struct TotalFigures {
-    pub(crate) iops: f64,
-    pub(crate) bytes_per_second: f64,
-    /// Mean and percentiles of all operations; `None` if they are not known together.
-    pub(crate) mean_ns: Option<f64>,
-    latency: Option<LatencyStats>,
-}
-
-impl TotalFigures {
-    pub(crate) fn of(run: &Run) -> Self {
-        Self::of_jobs(&run.jobs)
-    }
-
-    pub(crate) fn of_jobs(jobs: &[JobResult]) -> Self {
-        let kinds = || jobs.iter().flat_map(|job| job.result.used_kinds().map(move |(_, kind)| (job, kind)));
-        // Other programs do not print every figure.
-        let known = || kinds().map(|(job, kind)| job.known_transfers(kind));
-        let (sum_ns, count) = kinds().fold((0.0, 0), |(sum, count), (job, kind)| {
-            let latency = kind.in_blocks();
-            match job.known_latency(latency).mean_ns {
-                Some(mean_ns) => (sum + mean_ns * latency.count as f64, count + latency.count),
-                None => (sum, count),
-            }
-        });
-        let latency = match (kinds().count(), kinds().next()) {
-            (1, Some((_, kind))) => Some(kind.in_blocks().clone()),
-            _ => {
-                let blocks: Vec<_> = jobs.iter().flat_map(|job| job.result.blocks.iter().cloned()).collect();
-                Some(LatencyStats::of_blocks(&blocks, &DataKind::ALL)).filter(|all| all.count == count)
-            }
-        };
-        Self {
-            iops: known().filter_map(|known| known.iops).sum(),
-            bytes_per_second: known().filter_map(|known| known.bytes_per_second).sum(),
-            mean_ns: (count > 0).then(|| sum_ns / count as f64),
-            latency,
-        }
-    }
-
-    pub(crate) fn percentile_ns(&self, percent: f64) -> Option<f64> {
-        self.latency.as_ref()?.percentile_ns(percent).map(|ns| ns as f64)
-    }
-
-    /// Returns the cells of [`HEAD`] without the limit.
-    fn cells(&self, is_assumed: bool) -> Vec<String> {
-        let mean = self.mean_ns.map_or_else(|| "-".to_owned(), |ns| Nanos::new(ns.round() as u64).to_string());
-        let known = |rate: f64, words: String| if rate > 0.0 { words } else { "-".to_owned() };
-        let bytes = format!("{}/s", Bytes::new(self.bytes_per_second as u64));
-        let mut cells = vec![known(self.iops, count(self.iops)), known(self.bytes_per_second, bytes), mean];
-        cells.extend([50.0, 99.0, 99.9].map(|percent| {
-            let value = self.latency.as_ref().and_then(|latency| latency.percentile(percent));
-            crate::words::modelled_percentile(percent, value, is_assumed)
-        }));
-        cells
-    }
-
-    /// Returns `3.00k IOPS`, or bytes per second of large operations.
-    pub(crate) fn rate(&self) -> String {
-        match self.bytes_per_second >= LARGE_BYTES * self.iops {
-            true => format!("{}/s", Bytes::new(self.bytes_per_second as u64)),
-            false => format!("{} IOPS", count(self.iops)),
-        }
-    }
-
-    pub(crate) fn at(&self) -> String {
-        self.mean_ns.map_or_else(String::new, |ns| format!(" at {}", Nanos::new(ns.round() as u64)))
-    }
-}
 
 const HEAD: [&str; 7] = ["IOPS", "bandwidth", "mean", "p50", "p99", "p99.9", "limit"];
 
@@ -121,19 +51,6 @@ pub(crate) fn job_table(run: &Run, verdicts: &[Verdict], most: usize) -> (PageBl
     rows.truncate(most);
     let head: Vec<&str> = std::iter::once("job").chain(HEAD).collect();
     (PageBlock::table(&head, &(1..head.len() - 1).collect::<Vec<_>>(), rows), more)
-}
-
-/// Describes the limit of a result in a few words.
-pub(crate) fn limit(verdicts: &[Verdict], job: usize) -> String {
-    let verdict = verdicts.iter().find(|verdict| verdict.job == job);
-    let Some(finding) = verdict.map(|verdict| &verdict.headline) else { return String::new() };
-    match (finding.code, &finding.subject) {
-        (Code::ModelHeldBack, Some(stage)) => stage.clone(),
-        (Code::ModelNotReached, _) => "latency".to_owned(),
-        (Code::RateKept, _) => "the requested rate".to_owned(),
-        (Code::QueueTooShallow, _) => "queue depth".to_owned(),
-        _ => String::new(),
-    }
 }
 
 /// The settings of a grid: the number against which curves are drawn, and what tells the curves apart.
@@ -279,7 +196,9 @@ pub(crate) fn answer(document: &GridResult) -> Option<Answer> {
     let slowest = (0..points.len()).min_by(|a, b| figures[*a].iops.total_cmp(&figures[*b].iops))?;
     let moves_more = figures[widest].bytes_per_second > figures[best].bytes_per_second / NEARLY;
     let is_one_curve = shape.is_curve() && shape.curves.len() == 1;
+    let of_curves = of_curves(&shape);
     let verdict = match () {
+        () if of_curves.is_some() => format!("{}.", of_curves.unwrap_or_default()),
         () if end == 0 => format!("{}{}.", words(0), limit(0)),
         // Larger blocks move more in fewer operations.
         () if moves_more => format!(
@@ -319,6 +238,31 @@ pub(crate) fn answer(document: &GridResult) -> Option<Answer> {
     let is_of_model = |note: &String| !note.contains(" operations were ");
     let basis = crate::words::rests_on(&points[best].run).into_iter().filter(is_of_model).collect();
     Some(Answer { basis, ..Answer::new(Outcome::Neutral, verdict) })
+}
+
+/// Maximum number of curves of which each has its own answer.
+const CURVES: usize = 3;
+
+/// Returns from which value on each of a few curves rises no more, without a full stop.
+fn of_curves(shape: &GridShape<'_>) -> Option<String> {
+    let has_several = shape.is_curve() && (2..=CURVES).contains(&shape.curves.len());
+    let each = shape.curves.iter().filter(|_| has_several).map(|(label, points)| {
+        let figures: Vec<TotalFigures> = points.iter().map(|(_, point)| TotalFigures::of(&point.run)).collect();
+        let most = figures.iter().map(|figures| figures.iops).fold(0.0, f64::max);
+        let at = figures.iter().position(|figures| figures.iops >= NEARLY * most && most > 0.0)?;
+        let size = |figures: &TotalFigures| figures.bytes_per_second / figures.iops.max(f64::MIN_POSITIVE);
+        // Larger blocks are no more of the same.
+        let is_of_one_size = figures.iter().all(|one| (size(one) / size(&figures[at]) - 1.0).abs() < 0.01);
+        let (_, point) = points[at];
+        let (name, value) = point.settings.iter().find(|(name, _)| name == shape.name)?;
+        let limit = limit(&point.verdicts, 0);
+        let limit = if limit.is_empty() { limit } else { format!(" (limit: {limit})") };
+        let words = if at + 1 == points.len() { "gives the most" } else { "is enough" };
+        is_of_one_size
+            .then(|| format!("{label}: {name}={value} {words}: {}{}{limit}", figures[at].rate(), figures[at].at()))
+    });
+    let each: Vec<String> = each.collect::<Option<_>>()?;
+    (!each.is_empty()).then(|| each.join("; "))
 }
 
 /// Returns CSV: the settings, then the columns of [`crate::csv`].

@@ -15,6 +15,9 @@ pub struct NamedRun {
     pub label: Option<String>,
     /// Load of its first job.
     pub load: String,
+    /// Whether its slowest operations follow from an assumed distribution of latencies.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tail_assumed: bool,
     /// When it began, in its host's time zone; `None` in virtual time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub began: Option<String>,

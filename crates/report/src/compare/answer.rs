@@ -6,7 +6,9 @@ use results::answer::{Answer, Outcome};
 use results::compare::NamedRun;
 
 use super::ComparedLoad;
-use super::words::{SIDES, capital, caution_notes, change_words, digits, figure_words, mismatch_words, more_words};
+use super::words::{
+    SIDES, capital, caution_notes, change_words, digits, figure_words, mismatch_words, more_words, tail_words,
+};
 use crate::suite::shown;
 use crate::words::joined;
 
@@ -63,7 +65,8 @@ pub(super) fn answer(
     let verdict = if is_name { verdict } else { capital(&verdict) } + ".";
     let mut basis: Vec<String> = Vec::new();
     let mismatches = comparison.mismatches.iter().map(mismatch_words);
-    for clause in mismatches.chain(caution_notes(comparison, SIDES)) {
+    let tails = tail_words([(baseline, SIDES[0]), (candidate, SIDES[1])].into_iter());
+    for clause in mismatches.chain(caution_notes(comparison, SIDES)).chain(tails) {
         if !basis.contains(&clause) {
             basis.push(clause);
         }

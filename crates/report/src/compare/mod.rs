@@ -22,7 +22,7 @@ pub use words::{labels, refusal, refusal_of_repeats};
 
 use crate::civil;
 use crate::text::parameters;
-use crate::words::LARGE_BYTES;
+use crate::words::{LARGE_BYTES, tail_is_assumed};
 
 /// Describes a run.
 #[must_use]
@@ -35,7 +35,7 @@ pub fn named(name: &str, run: &Run) -> NamedRun {
     let virtual_time = run.model.as_ref().is_some_and(|model| model.virtual_time);
     let dated = !virtual_time && run.started_unix_ms > 0;
     let began = dated.then(|| civil::iso(civil::local(run.started_unix_ms, run.utc_offset_s)));
-    NamedRun { name: name.to_owned(), label: None, load, began }
+    NamedRun { name: name.to_owned(), label: None, load, tail_assumed: tail_is_assumed(run), began }
 }
 
 /// Returns the document of a comparison.

@@ -9,7 +9,7 @@ use super::ComparedLoad;
 use super::answer::{LoadAnswer, counts, loads, remedy};
 use super::tables::{CSV_HEAD, csv_rows, markdown_cells};
 use super::text::{INDENT, figures, names};
-use super::words::{caution_notes, change_words, figure_words, is_in_label, verdict_words, words_of_sides};
+use super::words::{caution_notes, change_words, figure_words, is_in_label, tail_words, verdict_words, words_of_sides};
 use crate::answer::AnswerText;
 use crate::escape;
 use crate::page::PageBlock;
@@ -68,6 +68,8 @@ fn basis(all: &[ComparisonResult]) -> Vec<String> {
             }
         }
     }
+    let sides = all.iter().take(1).map(|one| &one.baseline).chain(all.iter().map(|one| &one.candidate));
+    basis.extend(tail_words(sides.map(|runs| (runs.as_slice(), name(runs)))));
     basis
 }
 

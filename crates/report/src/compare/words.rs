@@ -6,6 +6,7 @@ use analyse::compare::{
     Aspect, Caution, Change, Comparison, ConditionMismatch, Judgement, MismatchValue, More, Side, differing,
 };
 use record::{DataKind, FigureOf, FigureQuantity, Run};
+use results::compare::NamedRun;
 use units::{Bytes, Nanos, grouped};
 
 /// Returns why the runs are not comparable, one line per reason.
@@ -161,6 +162,14 @@ pub(super) const fn plural(of: FigureOf) -> &'static str {
         FigureOf::All => "all together",
         FigureOf::Sync => "syncs",
     }
+}
+
+/// Says which sides' slowest operations follow from an assumption.
+pub(super) fn tail_words<'a>(sides: impl Iterator<Item = (&'a [NamedRun], &'a str)>) -> Option<String> {
+    let assumed = sides.filter(|(runs, _)| runs.iter().any(|run| run.tail_assumed)).map(|(_, side)| side);
+    let assumed: Vec<&str> = assumed.collect();
+    let names = crate::words::joined(&assumed, "and");
+    (!assumed.is_empty()).then(|| format!("p99.9 of {names} follows from an assumed distribution of latencies"))
 }
 
 /// Returns caveats, one sentence each, with these names of the sides; the findings about a side share a sentence.

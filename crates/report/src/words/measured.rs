@@ -6,7 +6,7 @@ use units::{Bytes, Nanos, count};
 
 use super::SentenceContext;
 use super::explain::{Origin, action, cause};
-use crate::grid::TotalFigures;
+use super::totals::{TotalFigures, limit};
 use results::answer::{Answer, Outcome};
 
 /// Mean size of operations from which throughput says more than IOPS.
@@ -104,11 +104,11 @@ fn jobs_answer(run: &Run, verdicts: &[Verdict]) -> Answer {
     let answered: Vec<(&JobResult, Answer)> = answered.collect();
     let mut limits: Vec<(String, usize)> = Vec::new();
     for verdict in verdicts {
-        let limit = crate::grid::limit(verdicts, verdict.job);
-        match limits.iter_mut().find(|(known, _)| *known == limit) {
+        let found = limit(verdicts, verdict.job);
+        match limits.iter_mut().find(|(known, _)| *known == found) {
             Some((_, count)) => *count += 1,
-            None if limit.is_empty() => {}
-            None => limits.push((limit, 1)),
+            None if found.is_empty() => {}
+            None => limits.push((found, 1)),
         }
     }
     limits.sort_by_key(|(_, count)| std::cmp::Reverse(*count));

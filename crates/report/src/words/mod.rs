@@ -12,6 +12,7 @@ mod pages;
 mod providers;
 mod ranks;
 mod run;
+mod totals;
 mod volume;
 
 pub(crate) use databases::{DatabaseSetting, settings};
@@ -21,6 +22,7 @@ pub(crate) use pages::run_findings_markdown;
 pub(crate) use providers::create as create_volume;
 pub(crate) use run::{replay, replay_notes, replay_tone};
 pub(crate) use run::{verified, verified_tone};
+pub(crate) use totals::{TotalFigures, limit};
 
 /// Formats a percentile: `2.8 ms`, `\u{2265} 17.1 s` in the last class of a histogram, `-` if it is not known.
 pub(crate) fn percentile(percentile: Option<record::Percentile>) -> String {

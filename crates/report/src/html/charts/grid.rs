@@ -6,8 +6,8 @@ use super::super::figure::{ChartFigure, LegendKey, SeriesStyle, picture};
 use super::super::table::HtmlTable;
 use super::rows::{ChartRow, MarkShape, RowMark, picture as row_picture};
 use crate::chart::{Axis, Frame, Scale, Svg, bytes_per_second, isolated, short_count, time};
-use crate::grid::{GridShape, TotalFigures};
-use crate::words::LARGE_BYTES;
+use crate::grid::GridShape;
+use crate::words::{LARGE_BYTES, TotalFigures};
 
 /// A quantity of all operations of a point.
 #[derive(Clone, Copy, PartialEq, Eq)]
