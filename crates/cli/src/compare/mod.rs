@@ -187,7 +187,6 @@ with the first. Runs on different volumes or devices are compared; runs of diffe
 Examples:
   fathom compare last-week.json last
   fathom compare gp3.json io2.json pd-ssd.json -o volumes.html
-  fathom compare --baseline a1.json,a2.json --candidate b1.json,b2.json
   fathom compare main.json branch.json --fail-on worse -o change.md
 
 Exit codes:

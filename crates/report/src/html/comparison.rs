@@ -23,7 +23,7 @@ fn tables(out: &mut Markup, document: &ComparisonResult) {
         for load in ComparedLoad::of(job) {
             table.rows.extend(load.rows.iter().map(|row| cells(load.name(), row)));
         }
-        out.class("div", "card sheet", |out| table.write(out));
+        out.class("div", "card sheet", |out| table.write_narrow(out));
     }
 }
 

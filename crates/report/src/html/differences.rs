@@ -37,7 +37,7 @@ pub(super) fn section(out: &mut Markup, runs: &[ReportedRun<'_>], parts: &[Secti
     }
     for part in parts.iter().filter(|part| part.is_overlay()) {
         let table = table(part);
-        out.class("div", "card sheet", |out| table.write(out));
+        out.class("div", "card sheet", |out| table.write_narrow(out));
     }
 }
 

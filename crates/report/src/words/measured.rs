@@ -6,11 +6,8 @@ use units::{Bytes, Nanos, count};
 
 use super::SentenceContext;
 use super::explain::{Origin, action, cause};
-use super::totals::{TotalFigures, limit};
+use super::totals::{LARGE_BYTES, TotalFigures, limit};
 use results::answer::{Answer, Outcome};
-
-/// Mean size of operations from which throughput says more than IOPS.
-pub(crate) const LARGE_BYTES: f64 = 65_536.0;
 
 /// Returns what a job did and what limited it; `name` is put before it if there are several jobs.
 pub(crate) fn run_answer(run: &Run, verdict: &Verdict, job: &JobResult) -> Answer {
@@ -194,16 +191,7 @@ fn notes(run: &Run) -> impl Iterator<Item = &String> {
     run.model.iter().flat_map(|model| &model.volumes).flat_map(|volume| &volume.notes)
 }
 
-/// Percentile from which an assumed distribution of latencies says nothing.
-const TAIL: f64 = 99.9;
-
 /// Reports whether the slowest operations of a run follow from an assumed distribution of latencies.
 pub(crate) fn tail_is_assumed(run: &Run) -> bool {
     notes(run).any(|note| note.starts_with("latency is assumed"))
-}
-
-/// Formats a percentile, with `~` where it follows from an assumed distribution of latencies.
-pub(crate) fn modelled_percentile(percent: f64, value: Option<record::Percentile>, is_assumed: bool) -> String {
-    let mark = if is_assumed && percent >= TAIL && value.is_some() { "~" } else { "" };
-    format!("{mark}{}", super::percentile(value))
 }

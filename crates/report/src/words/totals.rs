@@ -4,8 +4,17 @@ use analyse::{Code, Verdict};
 use record::{DataKind, JobResult, LatencyStats, Run};
 use units::{Bytes, Nanos, count};
 
-use super::LARGE_BYTES;
-use super::measured::modelled_percentile;
+/// Mean size of operations from which throughput says more than IOPS.
+pub(crate) const LARGE_BYTES: f64 = 65_536.0;
+
+/// Percentile from which an assumed distribution of latencies says nothing.
+const TAIL: f64 = 99.9;
+
+/// Formats a percentile, with `~` where it follows from an assumed distribution of latencies.
+pub(crate) fn modelled_percentile(percent: f64, value: Option<record::Percentile>, is_assumed: bool) -> String {
+    let mark = if is_assumed && percent >= TAIL && value.is_some() { "~" } else { "" };
+    format!("{mark}{}", super::percentile(value))
+}
 
 /// Figures of all operations of some jobs together; rates are zero if they are not known.
 pub(crate) struct TotalFigures {
