@@ -224,13 +224,8 @@ pub(crate) fn answer(document: &GridResult) -> Option<Answer> {
             figures[end].at()
         ),
         () if slowest == best || figures[slowest].iops >= NEARLY * figures[best].iops => {
-            format!(
-                "All {} give the same: {}{}{}.",
-                points.len(),
-                figures[best].rate(),
-                figures[best].at(),
-                limit(best)
-            )
+            let all = if end == 1 { "Both".to_owned() } else { format!("All {}", points.len()) };
+            format!("{all} give the same rate: {}{}{}.", figures[best].rate(), figures[best].at(), limit(best))
         }
         () => format!("{}{}, the most of {}; {}, the least.", words(best), limit(best), points.len(), words(slowest)),
     };
