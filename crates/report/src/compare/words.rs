@@ -59,7 +59,11 @@ fn without_common_keys(volumes: &[MismatchValue]) -> Vec<String> {
     let is_common = |key: &str| all.iter().all(|own| own.iter().any(|one| one == key));
     let short = |name: &String| {
         let mut parts = name.split(',');
-        parts.next().into_iter().chain(parts.filter(|key| !is_common(key))).collect::<Vec<_>>().join(",")
+        // Of a catalogue file, the name without its directory.
+        let model = parts
+            .next()
+            .map(|name| if name.ends_with(".toml") { name.rsplit('/').next().unwrap_or(name) } else { name });
+        model.into_iter().chain(parts.filter(|key| !is_common(key))).collect::<Vec<_>>().join(",")
     };
     names.iter().map(short).collect()
 }
