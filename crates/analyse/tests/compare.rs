@@ -5,9 +5,9 @@
 use analyse::Code;
 use analyse::compare::{
     Aspect, Basis, Caution, Comparison, ComparisonSettings, FigureComparison, Judgement, MismatchValue, More, Side,
-    compare,
+    compare, differing,
 };
-use record::{BurstCredits, IntervalRecord, ModelRecord, Run, ServiceStage};
+use record::{BurstCredits, DiskUse, IntervalRecord, ModelRecord, Run, ServiceStage};
 use units::random::Random;
 
 use crate::loads::{SECOND_NS, Wander, latency, queue_full};
@@ -249,6 +249,30 @@ fn different_conditions_are_reported_with_both_values() {
     assert_eq!(blocking, expected);
     let size = &comparison.mismatches[4];
     assert_eq!((&size.baseline, &size.candidate), (&MismatchValue::Nothing, &MismatchValue::Bytes(1 << 30)));
+}
+
+/// Volumes under one load are what comparisons are for; a region without `size` is as large as its device.
+#[test]
+fn what_stores_the_data_may_differ() {
+    let mut random = Random::new(82, 0);
+    let baseline = run(EVEN, &mut random);
+    let mut other = baseline.clone();
+    let on = |run: &mut Run, name: &str, size: u64| {
+        run.disks = vec![DiskUse { name: name.to_owned(), ..DiskUse::default() }];
+        run.jobs[0].evidence.targets.iter_mut().for_each(|target| target.size = size);
+    };
+    let mut first = baseline.clone();
+    on(&mut first, "nvme1n1", 1 << 36);
+    on(&mut other, "nvme2n1", 1 << 40);
+    let comparison = compared(&first, &other);
+    let aspects: Vec<Aspect> = comparison.mismatches.iter().map(|one| one.aspect).collect();
+    assert_eq!((aspects, comparison.is_comparable(), comparison.is_of_one_load()), (vec![Aspect::Device], false, true));
+    assert_eq!(differing(&[&first, &other])[0].0, Aspect::Device);
+    other.jobs[0].declared.size = Some(1 << 30);
+    assert!(!compared(&first, &other).is_of_one_load(), "a declared size is part of the load");
+    other.jobs[0].declared.size = None;
+    other.jobs[0].declared.iodepth = 64;
+    assert!(!compared(&first, &other).is_of_one_load());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use analyse::Verdict;
 use job::OutputFormat;
 use record::Run;
-use results::compare::ComparisonResult;
+use results::compare::{ComparisonResult, ComparisonsResult};
 use results::doctor::DoctorResult;
 use results::explain::Explained;
 use results::gate::GateResult;
@@ -127,6 +127,8 @@ pub enum ResultDocument<'a> {
     TracePlan(&'a TracePlanResult),
     /// A comparison, and the runs to overlay on its page.
     Comparison(&'a ComparisonResult, &'a [PageSubject<'a>]),
+    /// Comparisons of three or more runs, and the runs to overlay on their page.
+    Comparisons(&'a ComparisonsResult, &'a [PageSubject<'a>]),
     /// Checked assertions.
     Gate(&'a GateResult),
     Explanations(&'a [Explained]),
@@ -171,6 +173,13 @@ impl ResultDocument<'_> {
                 Csv => crate::compare::csv(document),
                 Markdown => crate::compare::markdown(document),
                 _ => crate::compare::text(document, style),
+            },
+            Self::Comparisons(document, runs) => match format {
+                Html => html::comparisons_page(document, runs),
+                Json => pretty(document),
+                Csv => crate::compare::several_csv(document),
+                Markdown => crate::compare::several_markdown(document),
+                _ => crate::compare::several_text(document, style),
             },
             Self::Gate(document) => match format {
                 Html => html::document(&crate::gate::page(document)),

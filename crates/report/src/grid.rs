@@ -1,118 +1,263 @@
 //! A grid of runs that differ in a few settings, as text, Markdown and CSV.
 
-use analyse::Code;
-use record::{DataKind, JobResult};
-use results::grid::{GridPoint, GridResult};
-use units::{Bytes, Nanos, count};
+use analyse::Verdict;
+use record::{JobResult, Run};
+use results::grid::{GridPoint, GridResult, assignments};
+use units::Bytes;
 
 use crate::answer::AnswerText;
 use crate::escape;
+use crate::page::PageBlock;
 use crate::sheet::{Sheet, SheetStyle};
+use crate::words::{TotalFigures, limit};
 use results::answer::{Answer, Outcome};
+
+/// Rows that the text shows without details.
+const LISTED: usize = 16;
 
 const HEAD: [&str; 7] = ["IOPS", "bandwidth", "mean", "p50", "p99", "p99.9", "limit"];
 
-/// Returns one row per kind of operation in a result of a point.
-fn rows(points: &[GridPoint]) -> impl Iterator<Item = (&GridPoint, usize, &JobResult, DataKind)> {
-    points.iter().flat_map(|point| {
-        point.run.jobs.iter().enumerate().flat_map(move |(index, job)| {
-            let used = job.result.kinds().filter(|(_, result)| result.ios > 0);
-            used.map(move |(kind, _)| (point, index, job, kind))
-        })
-    })
-}
-
-fn table(points: &[GridPoint]) -> (Vec<String>, Vec<Vec<String>>) {
-    let jobs = points.iter().any(|point| point.run.jobs.len() > 1);
-    let kinds = rows(points).any(|(_, _, job, _)| job.result.kinds().filter(|(_, result)| result.ios > 0).count() > 1);
+/// Returns a table with a row for each point or, if points have several jobs, for each job of each.
+pub(crate) fn table(points: &[GridPoint]) -> (Vec<String>, Vec<Vec<String>>) {
+    let has_jobs = points.iter().any(|point| point.run.jobs.len() > 1);
     let settings = points.first().map_or(&[][..], |point| &point.settings);
     let mut head: Vec<String> = settings.iter().map(|(name, _)| name.clone()).collect();
-    head.extend(jobs.then(|| "job".to_owned()));
-    head.extend(kinds.then(|| "kind".to_owned()));
+    head.extend(has_jobs.then(|| "job".to_owned()));
     head.extend(HEAD.map(str::to_owned));
-    let body = rows(points).map(|(point, index, job, kind)| {
-        let mut cells: Vec<String> = point.settings.iter().map(|(_, value)| value.clone()).collect();
-        cells.extend(jobs.then(|| job.name.clone()));
-        cells.extend(kinds.then(|| kind.name().to_owned()));
-        let result = job.result.kind(kind);
-        let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| Nanos::new(ns).to_string());
-        // Under a rate, operations also wait for a place in the queue.
-        let latency = result.in_blocks();
-        let mean = (latency.count > 0).then_some(latency.mean_ns.round() as u64);
-        cells.push(count(result.iops()));
-        cells.push(format!("{}/s", Bytes::new(result.bytes_per_second() as u64)));
-        cells.push(time(mean));
-        cells.extend([50.0, 99.0, 99.9].map(|percent| crate::words::percentile(latency.percentile(percent))));
-        cells.push(limit(point, index));
-        cells
+    let rows = points.iter().flat_map(|point| {
+        job_rows(&point.run, &point.verdicts).into_iter().map(move |mut row| {
+            let name = row.remove(0);
+            let values = point.settings.iter().map(|(_, value)| value.clone());
+            values.chain(has_jobs.then_some(name)).chain(row).collect()
+        })
     });
-    (head, body.collect())
+    (head, rows.collect())
 }
 
-/// Describes the limit of a result in a few words.
-fn limit(point: &GridPoint, job: usize) -> String {
-    let verdict = point.verdicts.iter().find(|verdict| verdict.job == job);
-    let Some(finding) = verdict.map(|verdict| &verdict.headline) else { return String::new() };
-    match (finding.code, &finding.subject) {
-        (Code::ModelHeldBack, Some(stage)) => stage.clone(),
-        (Code::ModelNotReached, _) => "latency".to_owned(),
-        (Code::RateKept, _) => "the requested rate".to_owned(),
-        (Code::QueueTooShallow, _) => "queue depth".to_owned(),
-        _ => String::new(),
+/// Returns the figures of each job: its name, then the cells of [`HEAD`].
+fn job_rows(run: &Run, verdicts: &[Verdict]) -> Vec<Vec<String>> {
+    let is_assumed = crate::words::tail_is_assumed(run);
+    let row = |(index, job): (usize, &JobResult)| {
+        let figures = TotalFigures::of_jobs(std::slice::from_ref(job)).cells(is_assumed);
+        [vec![job.name.clone()], figures, vec![limit(verdicts, index)]].concat()
+    };
+    run.jobs.iter().enumerate().map(row).collect()
+}
+
+/// Returns a line for each job of a run, and how many are left out without details.
+pub(crate) fn job_table(run: &Run, verdicts: &[Verdict], most: usize) -> (PageBlock, usize) {
+    let mut rows = job_rows(run, verdicts);
+    let more = rows.len().saturating_sub(most);
+    rows.truncate(most);
+    let head: Vec<&str> = std::iter::once("job").chain(HEAD).collect();
+    (PageBlock::table(&head, &(1..head.len() - 1).collect::<Vec<_>>(), rows), more)
+}
+
+/// The settings of a grid: the number against which curves are drawn, and what tells the curves apart.
+pub(crate) struct GridShape<'a> {
+    /// Name of the setting of the horizontal axis.
+    pub(crate) name: &'a str,
+    /// For each curve its label, and its points with the value of that setting.
+    pub(crate) curves: Vec<(String, Vec<(f64, &'a GridPoint)>)>,
+    is_curve: bool,
+}
+
+/// Least number of values of a curve.
+const CURVE: usize = 3;
+
+impl<'a> GridShape<'a> {
+    pub(crate) fn of(points: &'a [GridPoint]) -> Self {
+        let settings = points.first().map_or(&[][..], |point| &point.settings);
+        let values =
+            |at: usize| -> Option<Vec<f64>> { points.iter().map(|point| number(&point.settings.get(at)?.1)).collect() };
+        let distinct = |at: usize| {
+            let mut values = values(at).unwrap_or_default();
+            values.sort_by(f64::total_cmp);
+            values.dedup();
+            values.len()
+        };
+        // Of equally many values, those of the first setting.
+        let axis = (0..settings.len()).rev().max_by_key(|at| distinct(*at)).filter(|at| distinct(*at) >= CURVE);
+        let mut curves: Vec<(String, Vec<(f64, &GridPoint)>)> = Vec::new();
+        for (index, point) in points.iter().enumerate() {
+            let others = point.settings.iter().enumerate().filter(|(at, _)| Some(*at) != axis);
+            let label = assignments(&others.map(|(_, setting)| setting.clone()).collect::<Vec<_>>());
+            let value = axis.and_then(|at| number(&point.settings[at].1)).unwrap_or(index as f64);
+            match curves.iter_mut().find(|(known, _)| *known == label && axis.is_some()) {
+                Some((_, points)) => points.push((value, point)),
+                None => curves.push((label, vec![(value, point)])),
+            }
+        }
+        curves.iter_mut().for_each(|(_, points)| points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+        Self { name: axis.map_or("", |at| settings[at].0.as_str()), curves, is_curve: axis.is_some() }
+    }
+
+    /// Reports whether a setting has numbers to draw curves against.
+    pub(crate) fn is_curve(&self) -> bool {
+        self.is_curve
     }
 }
 
-/// Maximum width of an aligned column in characters.
-const WIDTH_MAX: usize = 200;
+/// Returns the number that a setting has: `32`, `64k`, `10%`.
+pub(crate) fn number(text: &str) -> Option<f64> {
+    let text = text.trim_end_matches('%');
+    let (digits, suffix) = text.split_at(text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len()));
+    let power = match suffix.to_ascii_lowercase().trim_end_matches("ib").trim_end_matches('b') {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        _ => return None,
+    };
+    digits.parse::<f64>().ok().filter(|value| value.is_finite()).map(|value| value * 1024_f64.powi(power))
+}
 
-/// Returns the grid as text: settings on the left, results on the right, then what is missing.
+/// Returns the grid as text: the answer, a row for each point, then what is missing.
 #[must_use]
 pub fn text(document: &GridResult, style: SheetStyle) -> String {
-    let (head, body) = table(&document.points);
-    let width =
-        |column: usize| std::iter::once(&head).chain(&body).map(|row| row[column].chars().count()).max().unwrap_or(0);
-    // Formatting panics above a width of 65,535.
-    let widths: Vec<usize> = (0..head.len()).map(|column| width(column).min(WIDTH_MAX)).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-            // Figures are aligned to the right; the last column is text.
-            if column + 1 == row.len() { cell.clone() } else { format!("{cell:>width$}") }
-        });
-        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    let missing = document.missing.iter().map(|missing| format!("\n{missing}\n"));
     let mut sheet = Sheet::new(style.readable(), 0);
     if let Some(answer) = answer(document) {
         answer.write(&mut sheet);
         sheet.gap();
     }
-    sheet.finish() + &std::iter::once(&head).chain(&body).map(line).chain(missing).collect::<String>()
+    let (head, mut rows) = table(&document.points);
+    let all = rows.len();
+    if !style.details && all > LISTED && document.points.len() == all {
+        let best = best(document).map(|best| best.0);
+        let mut chosen: Vec<usize> = (0..LISTED - 1).map(|at| at * (all - 1) / (LISTED - 2)).chain(best).collect();
+        chosen.sort_unstable();
+        chosen.dedup();
+        rows = chosen.into_iter().map(|at| rows[at].clone()).collect();
+    } else if !style.details {
+        rows.truncate(LISTED);
+    }
+    let more = all - rows.len();
+    let is_word = |name: &String| {
+        name == "job"
+            || name == "limit"
+            || document
+                .points
+                .iter()
+                .any(|point| point.settings.iter().any(|(known, value)| known == name && number(value).is_none()))
+    };
+    let numbers = (0..head.len()).filter(|at| !is_word(&head[*at])).collect();
+    PageBlock::Table { head, numbers, rows }.write(&mut sheet);
+    if more > 0 {
+        sheet.line(&sheet.faint(&format!("and {}: --details", units::counted(more as u64, "more line"))));
+    }
+    if let Some(missing) = &document.missing {
+        sheet.gap();
+        sheet.line(&missing.to_string());
+    }
+    sheet.finish()
 }
 
-/// Answers which point is fastest, and from which one on there is no more to gain.
-fn answer(document: &GridResult) -> Option<Answer> {
-    /// Fraction of the highest rate that counts as all of it.
-    const NEARLY: f64 = 0.98;
-    let rate = |point: &GridPoint| {
-        point.run.jobs.iter().flat_map(|job| job.result.kinds().map(|(_, kind)| kind.iops())).sum::<f64>()
+/// Returns on which volume the points were simulated, and what is varied.
+pub(crate) fn about(document: &GridResult) -> String {
+    let Some(first) = document.points.first() else { return String::new() };
+    let volumes = |point: &GridPoint| -> Vec<String> {
+        point.run.model.iter().flat_map(|model| &model.volumes).map(|volume| volume.name.clone()).collect()
     };
-    let latency = |point: &GridPoint| {
-        let kinds = point.run.jobs.iter().flat_map(|job| job.result.kinds().map(|(_, kind)| kind.in_blocks()));
-        let (sum, count) = kinds.fold((0.0, 0), |(sum, count), latency| {
-            (sum + latency.mean_ns * latency.count as f64, count + latency.count)
-        });
-        (count > 0).then(|| format!(" at {}", Nanos::new((sum / count as f64).round() as u64)))
+    let on = match volumes(first).as_slice() {
+        [one] if document.points.iter().all(|point| volumes(point) == [one.clone()]) => format!(" on {one}"),
+        _ => String::new(),
     };
-    let most = document.points.iter().map(&rate).fold(0.0, f64::max);
-    let best = document.points.iter().find(|point| rate(point) >= NEARLY * most && most > 0.0)?;
-    let last = document.points.last().filter(|last| last.label() != best.label());
-    let words = |point: &GridPoint| {
-        format!("{} gives {} IOPS{}", point.label(), count(rate(point)), latency(point).unwrap_or_default())
+    let names: Vec<&str> = first.settings.iter().map(|(name, _)| name.as_str()).collect();
+    let count = units::counted(document.points.len() as u64, "simulation");
+    format!("{count}{on}, by {}", crate::words::joined(&names, "and"))
+}
+
+/// Fraction of the highest rate that counts as all of it.
+const NEARLY: f64 = 0.98;
+
+/// Returns the first point that gives nearly the highest rate, and what all give.
+fn best(document: &GridResult) -> Option<(usize, Vec<TotalFigures>)> {
+    let figures: Vec<TotalFigures> = document.points.iter().map(|point| TotalFigures::of(&point.run)).collect();
+    let most = figures.iter().map(|figures| figures.iops).fold(0.0, f64::max);
+    let at = figures.iter().position(|figures| figures.iops >= NEARLY * most && most > 0.0)?;
+    Some((at, figures))
+}
+
+/// Answers which point matters: the first that gives nearly the highest rate, beside the last, or the fastest beside the
+/// slowest.
+pub(crate) fn answer(document: &GridResult) -> Option<Answer> {
+    let points = &document.points;
+    let (best, figures) = best(document)?;
+    let shape = GridShape::of(points);
+    let words = |at: usize| format!("{} gives {}{}", points[at].label(), figures[at].rate(), figures[at].at());
+    let limit = |at: usize| {
+        let limit = limit(&points[at].verdicts, 0);
+        if limit.is_empty() { limit } else { format!(" (limit: {limit})") }
     };
-    let limit = Some(limit(best, 0)).filter(|limit| !limit.is_empty());
-    let limit = limit.map_or_else(String::new, |limit| format!(" (limit: {limit})"));
-    let rest = last.map_or_else(String::new, |last| format!("; {}", words(last)));
-    Some(Answer::new(Outcome::Neutral, format!("{}{limit}{rest}.", words(best))))
+    let end = points.len() - 1;
+    let by_bytes = |a: &usize, b: &usize| figures[*a].bytes_per_second.total_cmp(&figures[*b].bytes_per_second);
+    let widest = (0..points.len()).max_by(by_bytes)?;
+    let slowest = (0..points.len()).min_by(|a, b| figures[*a].iops.total_cmp(&figures[*b].iops))?;
+    let moves_more = figures[widest].bytes_per_second > figures[best].bytes_per_second / NEARLY;
+    let is_one_curve = shape.is_curve() && shape.curves.len() == 1;
+    let of_curves = of_curves(&shape);
+    let verdict = match () {
+        () if of_curves.is_some() => format!("{}.", of_curves.unwrap_or_default()),
+        () if end == 0 => format!("{}{}.", words(0), limit(0)),
+        // Larger blocks move more in fewer operations.
+        () if moves_more => format!(
+            "{}{}, the most IOPS; {} moves the most: {}/s{}{}.",
+            words(best),
+            limit(best),
+            points[widest].label(),
+            Bytes::new(figures[widest].bytes_per_second as u64),
+            figures[widest].at(),
+            limit(widest)
+        ),
+        () if is_one_curve && best == end => {
+            format!("{}{}, the most of {}, and more than any lower value.", words(end), limit(end), points.len())
+        }
+        () if is_one_curve && figures[end].iops >= NEARLY * figures[best].iops => format!(
+            "{} is enough: {}{}{}; {} gives no more: {}{}.",
+            points[best].label(),
+            figures[best].rate(),
+            figures[best].at(),
+            limit(best),
+            points[end].label(),
+            figures[end].rate(),
+            figures[end].at()
+        ),
+        () if slowest == best || figures[slowest].iops >= NEARLY * figures[best].iops => {
+            let all = if end == 1 { "Both".to_owned() } else { format!("All {}", points.len()) };
+            format!("{all} give the same rate: {}{}{}.", figures[best].rate(), figures[best].at(), limit(best))
+        }
+        () => format!("{}{}, the most of {}; {}, the least.", words(best), limit(best), points.len(), words(slowest)),
+    };
+    // What happened to the operations of one point says nothing about the others.
+    let is_of_model = |note: &String| !note.contains(" operations were ");
+    let basis = crate::words::rests_on(&points[best].run).into_iter().filter(is_of_model).collect();
+    Some(Answer { basis, ..Answer::new(Outcome::Neutral, verdict) })
+}
+
+/// Maximum number of curves of which each has its own answer.
+const CURVES: usize = 3;
+
+/// Returns from which value on each of a few curves rises no more, without a full stop.
+fn of_curves(shape: &GridShape<'_>) -> Option<String> {
+    let has_several = shape.is_curve() && (2..=CURVES).contains(&shape.curves.len());
+    let each = shape.curves.iter().filter(|_| has_several).map(|(label, points)| {
+        let figures: Vec<TotalFigures> = points.iter().map(|(_, point)| TotalFigures::of(&point.run)).collect();
+        let most = figures.iter().map(|figures| figures.iops).fold(0.0, f64::max);
+        let at = figures.iter().position(|figures| figures.iops >= NEARLY * most && most > 0.0)?;
+        let size = |figures: &TotalFigures| figures.bytes_per_second / figures.iops.max(f64::MIN_POSITIVE);
+        // Larger blocks are no more of the same.
+        let is_of_one_size = figures.iter().all(|one| (size(one) / size(&figures[at]) - 1.0).abs() < 0.01);
+        let (_, point) = points[at];
+        let (name, value) = point.settings.iter().find(|(name, _)| name == shape.name)?;
+        let limit = limit(&point.verdicts, 0);
+        let limit = if limit.is_empty() { limit } else { format!(" (limit: {limit})") };
+        let words = if at + 1 == points.len() { "gives the most" } else { "is enough" };
+        is_of_one_size
+            .then(|| format!("{label}: {name}={value} {words}: {}{}{limit}", figures[at].rate(), figures[at].at()))
+    });
+    let each: Vec<String> = each.collect::<Option<_>>()?;
+    (!each.is_empty()).then(|| each.join("; "))
 }
 
 /// Returns CSV: the settings, then the columns of [`crate::csv`].
@@ -130,7 +275,6 @@ pub(crate) fn csv(document: &GridResult) -> String {
     }
     out
 }
-
 /// Returns a Markdown table with the columns of [`text`].
 pub(crate) fn markdown(document: &GridResult) -> String {
     let (head, body) = table(&document.points);

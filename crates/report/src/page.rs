@@ -137,6 +137,8 @@ fn text_block(sheet: &mut Sheet, block: &PageBlock) {
 
 /// Columns between two cells.
 const GAP: usize = 2;
+/// Maximum width of a column: a foreign name may be of any length.
+const WIDTH_MAX: usize = 200;
 
 /// Appends a table. If it is wider than the sheet, text is wrapped in its column, and the last columns that still do not
 /// fit are below each row.
@@ -192,7 +194,7 @@ fn column_widths(room: usize, head: &[String], numbers: &[usize], rows: &[Vec<St
         })
         .collect();
     let mut widths: Vec<usize> =
-        (0..head.len()).map(|column| most(column, &length).max(length(&head[column]))).collect();
+        (0..head.len()).map(|column| most(column, &length).max(length(&head[column])).min(WIDTH_MAX)).collect();
     while widths.iter().map(|width| width + GAP).sum::<usize>() > room {
         let narrowed = (0..widths.len()).filter(|&column| widths[column] > least[column]);
         let Some(widest) = narrowed.max_by_key(|&column| widths[column]) else { break };

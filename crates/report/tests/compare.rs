@@ -31,7 +31,13 @@ fn row(name: &str, values: [f64; 2], change: Option<[f64; 2]>, judgement: Judgem
 
 fn named(name: &str) -> Vec<NamedRun> {
     let load = "randread 4 KiB, io_uring, depth 32, direct".to_owned();
-    vec![NamedRun { name: name.to_owned(), load, began: Some("2026-11-21 12:50:13".to_owned()) }]
+    vec![NamedRun {
+        name: name.to_owned(),
+        label: None,
+        load,
+        tail_assumed: false,
+        began: Some("2026-11-21 12:50:13".to_owned()),
+    }]
 }
 
 fn document() -> ComparisonResult {

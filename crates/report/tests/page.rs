@@ -195,7 +195,9 @@ const KBENCH: &str = "FIO Benchmark Summary\nIOPS (Read/Write)\n Random: 28,832 
 
 #[test]
 fn what_other_programs_do_not_print_is_not_made_up() {
-    let kbench = page(&printed_run(KBENCH), 100);
+    let run = printed_run(KBENCH);
+    let details = SheetStyle { width: 100, details: true, ..SheetStyle::default() };
+    let kbench = page(&run, 100) + &text(&run, &analyse(&run), details);
     for printed in [
         "random read iops  randread\n  read          28.8k IOPS\n",
         "  write         2 MiB/s (2.10 MB/s)\n",

@@ -11,8 +11,14 @@ use crate::answer::Answer;
 pub struct NamedRun {
     /// Name from the command line, or the saved run's identifier.
     pub name: String,
+    /// What distinguishes it from the runs of the other side: a volume, a depth, a build, a host.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Load of its first job.
     pub load: String,
+    /// Whether its slowest operations follow from an assumed distribution of latencies.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub tail_assumed: bool,
     /// When it began, in its host's time zone; `None` in virtual time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub began: Option<String>,
@@ -35,4 +41,14 @@ pub struct ComparisonResult {
 impl ComparisonResult {
     /// Version of the layout.
     pub const SCHEMA: u32 = 1;
+}
+
+/// Comparisons of three or more runs, each with the first.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ComparisonsResult {
+    /// Version of the layout.
+    pub schema: u32,
+    /// One comparison for each run but the first, which is the baseline of all.
+    pub comparisons: Vec<ComparisonResult>,
+    pub answer: Answer,
 }

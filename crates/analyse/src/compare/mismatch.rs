@@ -71,7 +71,19 @@ pub enum Aspect {
     Tool,
 }
 
+impl ConditionMismatch {
+    /// Reports whether the runs differ in what stores their data: two volumes under one load are what comparisons are for.
+    #[must_use]
+    pub fn is_of_storage(&self) -> bool {
+        self.aspect.is_of_storage()
+    }
+}
+
 impl Aspect {
+    const fn is_of_storage(self) -> bool {
+        matches!(self, Self::Volume | Self::Device)
+    }
+
     /// Reports whether a difference makes the figures incomparable. Host names do not: containers get a new one with
     /// every start.
     const fn blocks(self) -> bool {
@@ -125,6 +137,44 @@ pub fn mismatches(baseline: &Run, candidate: &Run, pairs: &[(usize, usize)]) -> 
     let (in_baseline, in_candidate): (Vec<usize>, Vec<usize>) = pairs.iter().copied().unzip();
     found.extend(unpaired(baseline, &in_baseline, true));
     found.extend(unpaired(candidate, &in_candidate, false));
+    // Without `size`, a region is as large as what stores it.
+    if found.iter().any(ConditionMismatch::is_of_storage) {
+        let follows = |job: &Option<String>| {
+            let named =
+                |run: &Run| run.jobs.iter().any(|one| Some(&one.name) == job.as_ref() && one.declared.size.is_some());
+            !named(baseline) && !named(candidate)
+        };
+        found.retain(|one| one.aspect != Aspect::Size || !follows(&one.job));
+    }
+    found
+}
+
+/// Returns the conditions in which some of the runs differ, each with its value in every run: what stores the data, then
+/// the load of the jobs, then the host. Jobs are paired with those of the first run.
+#[must_use]
+pub fn differing(runs: &[&Run]) -> Vec<(Aspect, Vec<MismatchValue>)> {
+    let Some((first, _)) = runs.split_first() else { return Vec::new() };
+    let paired: Vec<_> = runs.iter().map(|run| pairs(first, run)).collect();
+    let of_jobs = (0..first.jobs.len()).filter_map(|index| {
+        let own = runs.iter().zip(&paired).map(|(run, pairs)| {
+            pairs.iter().find(|(one, _)| *one == index).map(|(_, other)| of_job(&run.jobs[*other]))
+        });
+        own.collect::<Option<Vec<_>>>()
+    });
+    let of_runs: Vec<Vec<ConditionValue>> = runs.iter().map(|run| of_run(run)).collect();
+    let mut found: Vec<(Aspect, Vec<MismatchValue>)> = Vec::new();
+    for conditions in of_jobs.chain([of_runs]) {
+        for (at, (aspect, _)) in conditions[0].iter().enumerate() {
+            let values: Option<Vec<MismatchValue>> = conditions.iter().map(|own| own[at].1.clone()).collect();
+            let is_new = found.iter().all(|(known, _)| known != aspect);
+            found.extend(
+                values
+                    .filter(|values| is_new && values.iter().any(|value| *value != values[0]))
+                    .map(|all| (*aspect, all)),
+            );
+        }
+    }
+    found.sort_by_key(|(aspect, _)| !aspect.is_of_storage());
     found
 }
 

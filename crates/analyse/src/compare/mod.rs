@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use change::{Basis, Change, Judgement, More};
-pub use mismatch::{Aspect, ConditionMismatch, MismatchValue, mismatches, pairs};
+pub use mismatch::{Aspect, ConditionMismatch, MismatchValue, differing, mismatches, pairs};
 
 use crate::knee::steady::Mean;
 use crate::{Code, Finding, Severity, Verdict, analyse};
@@ -94,6 +94,12 @@ impl Comparison {
     #[must_use]
     pub fn is_comparable(&self) -> bool {
         self.mismatches.iter().all(|mismatch| !mismatch.blocking)
+    }
+
+    /// Reports whether the figures are comparable if runs may differ in what stores their data.
+    #[must_use]
+    pub fn is_of_one_load(&self) -> bool {
+        self.mismatches.iter().all(|mismatch| !mismatch.blocking || mismatch.is_of_storage())
     }
 
     /// Reports whether a figure of any job became worse.

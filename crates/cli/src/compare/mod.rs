@@ -4,46 +4,91 @@ pub(crate) mod sides;
 
 use std::path::PathBuf;
 
-use analyse::compare::{Aspect, Comparison, ComparisonSettings, ConditionMismatch, Judgement, compare};
+use analyse::compare::{Comparison, ComparisonSettings, Judgement, compare};
 use clap::{Args, ValueEnum};
 use report::compare as page;
 use report::html::PageSubject;
 use report::{ResultDocument, ResultFormat};
+use results::compare::{ComparisonResult, NamedRun};
 use sides::{RunSet, RunSubject, overwritten};
 use units::{Problem, ProblemCode};
 
 use crate::args::{Details, PAGES, one_of};
 use crate::exit::Exit;
 use crate::outputs::{Output, deliver_as};
+use crate::run_argument::ResolvedRun;
 
-/// Compares baseline and candidate. Refuses runs that are not comparable.
+/// Compares each candidate with the baseline. Refuses runs that are not comparable.
 pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
-    let CompareRequest { baseline, candidate, settings } = CompareRequest::read(options).map_err(Exit::invalid)?;
+    let CompareRequest { baseline, candidates, settings } = CompareRequest::read(options).map_err(Exit::invalid)?;
     if !options.force {
         baseline.check_repeats()?;
-        candidate.check_repeats()?;
+        candidates.iter().try_for_each(RunSet::check_repeats)?;
     }
-    let comparison = compare(&baseline.runs(), &candidate.runs(), &settings);
-    if comparison.jobs.iter().all(|job| job.figures.is_empty()) {
-        return Err(Exit::invalid(Problem::error(
-            ProblemCode::NotComparable,
-            "nothing to compare: the runs have no operations of the same kind in the same job",
-        )));
+    let comparisons: Vec<Comparison> =
+        candidates.iter().map(|candidate| compare(&baseline.runs(), &candidate.runs(), &settings)).collect();
+    let sides: Vec<&RunSet> = std::iter::once(&baseline).chain(&candidates).collect();
+    let names = side_names(&sides);
+    for (comparison, name) in comparisons.iter().zip(&names[1..]) {
+        let several = candidates.len() > 1;
+        check_comparison(comparison, options.force, several.then_some(name.text.as_str()))?;
     }
-    // Two volumes under one load are what comparisons are for; other differences make them meaningless.
-    let of_volume = |mismatch: &ConditionMismatch| mismatch.aspect == Aspect::Volume;
-    let is_of_volumes = comparison.mismatches.iter().filter(|one| one.blocking).all(of_volume);
-    if !options.force && !is_of_volumes {
-        check_comparable(&comparison)?;
-    }
-    let failed = options.fail_on.is_some_and(|fail_on| fails(&comparison, fail_on));
-    let document = page::result(baseline.named(), candidate.named(), settings, comparison);
-    let subjects = [baseline.subjects("baseline"), candidate.subjects("candidate")].concat();
-    let mut files = Output::open(&options.output, ResultFormat::OF_COMPARISON).map_err(Exit::invalid)?;
+    let failed = options.fail_on.is_some_and(|fail_on| comparisons.iter().any(|comparison| fails(comparison, fail_on)));
+    let named = |side: &RunSet, name: &SideName| {
+        let label = name.is_label.then(|| name.text.clone());
+        side.named().into_iter().map(|run| NamedRun { label: label.clone(), ..run }).collect::<Vec<_>>()
+    };
+    let mut results: Vec<ComparisonResult> = comparisons
+        .into_iter()
+        .zip(candidates.iter().zip(&names[1..]))
+        .map(|(comparison, (candidate, name))| {
+            page::result(named(&baseline, &names[0]), named(candidate, name), settings, comparison)
+        })
+        .collect();
+    let subjects: Vec<RunSubject<'_>> =
+        sides.iter().zip(&names).flat_map(|(side, name)| side.subjects(&name.text)).collect();
     let runs: Vec<PageSubject<'_>> = subjects.iter().map(RunSubject::page).collect();
-    let delivered =
-        deliver_as(&mut files, ResultDocument::Comparison(&document, &runs), options.format, options.details);
+    let mut files = Output::open(&options.output, ResultFormat::OF_COMPARISON).map_err(Exit::invalid)?;
+    let several;
+    let document = match results.len() {
+        1 => ResultDocument::Comparison(&results[0], &runs),
+        _ => {
+            several = page::several(std::mem::take(&mut results));
+            ResultDocument::Comparisons(&several, &runs)
+        }
+    };
+    let delivered = deliver_as(&mut files, document, options.format, options.details);
     Ok(if delivered == Exit::Good && failed { Exit::Failed } else { delivered })
+}
+
+/// The name of a side: what distinguishes it, or else its own.
+struct SideName {
+    text: String,
+    is_label: bool,
+}
+
+fn side_names(sides: &[&RunSet]) -> Vec<SideName> {
+    let firsts: Vec<&ResolvedRun> = sides.iter().filter_map(|side| side.first()).collect();
+    if let Some(labels) = page::labels(&firsts.iter().map(|one| &one.run).collect::<Vec<_>>()) {
+        return labels.into_iter().map(|text| SideName { text, is_label: true }).collect();
+    }
+    let own = |(number, first): (usize, &&ResolvedRun)| match (sides.len(), number) {
+        (2, 0) => format!("baseline {}", first.name),
+        (2, _) => format!("candidate {}", first.name),
+        _ => first.name.clone(),
+    };
+    firsts.iter().enumerate().map(own).map(|text| SideName { text, is_label: false }).collect()
+}
+
+/// Refuses a comparison without figures, and one of different loads. Two volumes under one load are what comparisons are
+/// for; other differences make them meaningless.
+fn check_comparison(comparison: &Comparison, force: bool, name: Option<&str>) -> Result<(), Exit> {
+    if comparison.jobs.iter().all(|job| job.figures.is_empty()) {
+        let of = name.map_or_else(String::new, |name| format!("{name}: "));
+        let what = format!("{of}nothing to compare: the runs have no operations of the same kind in the same job");
+        return Err(Exit::invalid(Problem::error(ProblemCode::NotComparable, what)));
+    }
+    if force || comparison.is_of_one_load() { Ok(()) } else { check_comparable(comparison) }
 }
 
 /// Refuses runs of different workloads or devices, and prints all differences.
@@ -65,7 +110,8 @@ fn fails(comparison: &Comparison, fail_on: FailOn) -> bool {
 /// The parsed request of a comparison.
 struct CompareRequest {
     baseline: RunSet,
-    candidate: RunSet,
+    /// At least one side.
+    candidates: Vec<RunSet>,
     settings: ComparisonSettings,
 }
 
@@ -73,7 +119,7 @@ impl CompareRequest {
     /// Parses the options and loads the runs. Returns all problems together.
     fn read(options: &CompareOptions) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
-        let (baseline, candidate) = sides(options).unwrap_or_else(|problem| {
+        let sides = sides(options).unwrap_or_else(|problem| {
             problems.push(problem);
             Default::default()
         });
@@ -83,41 +129,40 @@ impl CompareRequest {
             let what = format!("--threshold {}: not a percentage from 0% to 100%", options.threshold);
             problems.push(Problem::error(ProblemCode::Arguments, what).help("write, for example, 2%"));
         }
-        problems.extend(overwritten(&[baseline.clone(), candidate.clone()].concat(), &options.output));
-        let mut resolved = [baseline, candidate].map(|words| RunSet::resolve(&words));
-        for side in &mut resolved {
-            problems.extend(side.as_mut().err().into_iter().flat_map(std::mem::take));
+        problems.extend(overwritten(&sides.concat(), &options.output));
+        let mut resolved = Vec::new();
+        for words in &sides {
+            match RunSet::resolve(words) {
+                Ok(side) => resolved.push(side),
+                Err(found) => problems.extend(found),
+            }
         }
-        if let [Ok(baseline), Ok(candidate)] = &resolved {
-            problems.extend(baseline.duplicates(candidate));
+        if resolved.len() == sides.len() {
+            problems.extend(RunSet::duplicates(&resolved.iter().collect::<Vec<_>>()));
         }
-        match (resolved, settings) {
-            ([Ok(baseline), Ok(candidate)], Some(settings)) if problems.is_empty() => {
-                Ok(Self { baseline, candidate, settings })
+        let mut resolved = resolved.into_iter();
+        match (resolved.next(), settings) {
+            (Some(baseline), Some(settings)) if problems.is_empty() => {
+                Ok(Self { baseline, candidates: resolved.collect(), settings })
             }
             _ => Err(problems),
         }
     }
 }
 
-/// Returns the RUNs of both sides. Positional RUNs fill the sides that have no option.
-fn sides(options: &CompareOptions) -> Result<(Vec<String>, Vec<String>), Problem> {
-    let (mut baseline, mut candidate) = (options.baseline.clone(), options.candidate.clone());
+/// Returns the RUNs of each side, the baseline first. Positional RUNs fill the sides that have no option, and then add
+/// candidates.
+fn sides(options: &CompareOptions) -> Result<Vec<Vec<String>>, Problem> {
     let mut positional = options.runs.iter();
-    for side in [&mut baseline, &mut candidate] {
-        if side.is_empty() {
-            side.extend(positional.next().cloned());
-        }
+    let mut sides = Vec::new();
+    for side in [&options.baseline, &options.candidate] {
+        sides.push(if side.is_empty() { positional.next().cloned().into_iter().collect() } else { side.clone() });
     }
-    match positional.next() {
-        Some(word) => {
-            Err(Problem::error(ProblemCode::Arguments, format!("{word}: unexpected third run")).help("omit it"))
-        }
-        None if baseline.is_empty() || candidate.is_empty() => {
-            Err(Problem::error(ProblemCode::Arguments, "two runs are needed")
-                .help("write `fathom compare BASELINE CANDIDATE`, each an id, `last` or a file"))
-        }
-        None => Ok((baseline, candidate)),
+    sides.extend(positional.map(|run| vec![run.clone()]));
+    match sides.iter().any(Vec::is_empty) {
+        true => Err(Problem::error(ProblemCode::Arguments, "two runs are needed")
+            .help("write `fathom compare BASELINE CANDIDATE`, each an id, `last` or a file")),
+        false => Ok(sides),
     }
 }
 
@@ -136,12 +181,12 @@ runs of one side with commas.
 Each figure has a 95% confidence interval of its change: from the variation between seconds for single \
 runs, from the variation between runs for repeats. A figure is better or worse where the change is \
 statistically significant and at least --threshold; the same where the whole interval lies within the \
-threshold; otherwise undecided, with the runs or time needed to decide. Runs of different workloads or \
-devices are refused.
+threshold; otherwise undecided, with the runs or time needed to decide. Of three or more runs, each is compared \
+with the first. Runs on different volumes or devices are compared; runs of different workloads are refused.
 
 Examples:
   fathom compare last-week.json last
-  fathom compare --baseline a1.json,a2.json --candidate b1.json,b2.json
+  fathom compare gp3.json io2.json pd-ssd.json -o volumes.html
   fathom compare main.json branch.json --fail-on worse -o change.md
 
 Exit codes:
@@ -153,8 +198,8 @@ Exit codes:
 /// Options of `fathom compare`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CompareOptions {
-    /// Baseline, then candidate
-    #[arg(value_name = "RUN", num_args = 0..=2)]
+    /// Baseline, then one or more candidates
+    #[arg(value_name = "RUN", num_args = 0..)]
     runs: Vec<String>,
     /// Baseline runs, separated by commas (repeatable)
     #[arg(long, value_name = "RUN", help_heading = "Runs")]
@@ -165,7 +210,7 @@ pub(crate) struct CompareOptions {
     /// Ignore changes smaller than this
     #[arg(long, value_name = "SHARE", default_value = "2%", help_heading = "Verdict")]
     threshold: String,
-    /// Compare runs of different workloads or devices too
+    /// Compare runs of different workloads too
     #[arg(long, help_heading = "Runs")]
     force: bool,
     /// Exit with 1 if the verdict of any figure is this or worse
@@ -174,7 +219,7 @@ pub(crate) struct CompareOptions {
     /// Format of standard output
     #[arg(long, value_parser = one_of(PAGES), default_value = "text", help_heading = "Output")]
     format: ResultFormat,
-    /// Write additional output to FILE: .json .md .csv .txt, .html with the charts of both (repeatable)
+    /// Write additional output to FILE: .json .md .csv .txt, .html with the charts of all (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Vec<PathBuf>,
     #[command(flatten)]

@@ -55,15 +55,25 @@ impl RunSet {
         self.0.iter().map(|resolved| named(&resolved.name, &resolved.run)).collect()
     }
 
-    /// Returns the runs for a page, with the side before their names.
-    pub(crate) fn subjects(&self, side: &str) -> Vec<RunSubject<'_>> {
-        let name = |resolved: &ResolvedRun| format!("{side} {}", resolved.name);
-        self.0.iter().map(|one| RunSubject { name: name(one), run: &one.run, verdicts: analyse(&one.run) }).collect()
+    /// Returns the first run, of which the others are repeats.
+    pub(crate) fn first(&self) -> Option<&ResolvedRun> {
+        self.0.first()
     }
 
-    /// Returns an error for each run given twice, on one side or on both: it would be compared with itself.
-    pub(crate) fn duplicates(&self, other: &Self) -> Vec<Problem> {
-        let names: Vec<&str> = self.0.iter().chain(&other.0).map(|resolved| resolved.name.as_str()).collect();
+    /// Returns the runs for a page, by the name of their side; repeats are numbered.
+    pub(crate) fn subjects<'a>(&'a self, side: &str) -> Vec<RunSubject<'a>> {
+        let name = |number: usize| if self.0.len() > 1 { format!("{side} {number}") } else { side.to_owned() };
+        let subject = |(number, one): (usize, &'a ResolvedRun)| RunSubject {
+            name: name(number),
+            run: &one.run,
+            verdicts: analyse(&one.run),
+        };
+        (1..).zip(&self.0).map(subject).collect()
+    }
+
+    /// Returns an error for each run given twice, on one side or on several: it would be compared with itself.
+    pub(crate) fn duplicates(sides: &[&Self]) -> Vec<Problem> {
+        let names: Vec<&str> = sides.iter().flat_map(|side| &side.0).map(|resolved| resolved.name.as_str()).collect();
         let error = |name: &&str| {
             Problem::error(ProblemCode::Arguments, format!("{name}: given twice, and a run always equals itself"))
                 .help("give another run")

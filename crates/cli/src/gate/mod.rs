@@ -89,7 +89,7 @@ impl GateRequest {
         let runs = resolved(&run);
         let baseline = (!options.baseline.is_empty()).then(|| resolved(&options.baseline));
         if let (Some(runs), Some(Some(baseline))) = (&runs, &baseline) {
-            problems.extend(runs.duplicates(baseline));
+            problems.extend(RunSet::duplicates(&[runs, baseline]));
         }
         match (expected, runs) {
             (Ok(expected), Some(runs)) if problems.is_empty() => {

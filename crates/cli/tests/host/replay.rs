@@ -126,7 +126,7 @@ fn a_grid_of_replays_counts_the_wait_for_a_slot() {
     let words = ["sim", "--no-record", "--replay", &trace, "--on", volume, "--vary", "iodepth=1,64"];
     let table = run(&mut fathom(words)).expect_code(0).stdout;
     // 5,000 requests per second, of which one is served in each millisecond.
-    let lines = table.lines().skip_while(|line| !line.starts_with("iodepth "));
+    let lines = table.lines().skip_while(|line| !line.trim_start().starts_with("iodepth "));
     let rows: Vec<Vec<&str>> = lines.map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(
         (rows[1][0], &rows[1][4..6], rows[2][0], &rows[2][4..6]),

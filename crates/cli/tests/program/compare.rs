@@ -37,8 +37,7 @@ fn a_slower_volume_is_worse_and_an_equal_one_the_same() {
     assert!(!page.contains("bandwidth"), "with one block size, bandwidth repeats IOPS:\n{page}");
     let page = compare(&format!("{a} {slow}")).expect_clean().stdout;
     assert!(
-        answer(&page).contains("slower than a.json on reads: ")
-            || answer(&page).contains("slower than the baseline on reads: "),
+        answer(&page).contains("disk11000.toml is ") && answer(&page).contains("slower than disk10000.toml on reads: "),
         "{page}"
     );
     assert!(page.lines().filter(|line| line.ends_with("worse")).count() >= 4, "{page}");
@@ -123,7 +122,7 @@ fn repeats_are_given_with_commas_or_with_options() {
     let second = compare(&format!("--baseline {a} --candidate {b} --force")).expect_clean().stdout;
     let third = compare(&format!("{b} --baseline {a} --force")).expect_clean().stdout;
     assert_eq!((&first, &first), (&second, &third));
-    assert!(answer(&first).contains("slower than the baseline on reads"), "{first}");
+    assert!(answer(&first).contains("slower than disk10000.toml on reads"), "{first}");
     assert!(!first.contains("fewer than five"), "{first}");
     let document = compare(&format!("{a} {b} --force --format json")).expect_clean().stdout;
     let document: Value = serde_json::from_str(&document).unwrap();
@@ -188,11 +187,49 @@ fn all_reasons_against_a_comparison_are_reported_together() {
     assert!(std::fs::read_to_string(&empty).unwrap().len() > 100, "it was not overwritten");
     let one = compare(&a).expect_code(2);
     assert!(one.stderr.contains("two runs are needed"), "{}", one.stderr);
-    let spare = compare(&format!("{a} --baseline {empty} --candidate {none}")).expect_code(2);
-    assert!(spare.stderr.contains("unexpected third run"), "{}", spare.stderr);
     let reads = simulated(&scratch, "w.json", 10_000, 1, &LOAD.replace("randread", "randwrite"));
     let nothing = compare(&format!("{a} {reads} --force")).expect_code(2);
     assert!(nothing.stderr.contains("nothing to compare"), "{}", nothing.stderr);
+}
+
+/// Three volumes under one load, without `--force`: each against the first, and the best named with its numbers.
+#[test]
+fn several_runs_are_compared_with_the_first_and_named_by_what_differs() {
+    let scratch = Scratch::new();
+    let load = "--name=reads --rw=randread --iodepth=2 --runtime=20 --time_based --seed=1";
+    let on = |name: &str, volume: &str| {
+        let path = scratch.text(name);
+        run(&mut fathom(words(&format!("sim --on {volume} {load} --progress off --no-record -o {path}"))))
+            .expect_code(0);
+        path
+    };
+    let (a, b) = (on("a.json", "aws/gp3"), on("b.json", "aws/io2,iops=6000"));
+    let c = on("c.json", "gcp/pd-ssd,size=500GiB");
+    let [page, json, csv] = ["c.html", "c.json.json", "c.csv"].map(|name| scratch.text(name));
+    let text = compare(&format!("{a} {b} {c} -o {page} -o {json} -o {csv}")).expect_clean().stdout;
+    assert!(text.starts_with("ANSWER    aws/io2,iops=6000 is the fastest of 3 on reads: 4.4"), "{text}");
+    assert!(text.contains(" IOPS of aws/gp3 (+12") && text.lines().count() <= 24, "{text}");
+    let row = |name: &str| text.lines().filter(|line| line.starts_with(&format!("  {name} "))).count();
+    assert_eq!(["aws/gp3", "aws/io2,iops=6000", "gcp/pd-ssd,size=500GiB"].map(row), [1; 3], "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
+    assert_eq!(document["comparisons"].as_array().map(Vec::len), Some(2));
+    assert_eq!(document["comparisons"][1]["candidate"][0]["label"], "gcp/pd-ssd,size=500GiB");
+    let csv = std::fs::read_to_string(csv).unwrap();
+    assert!(csv.lines().count() == 15 && csv.contains("\n\"aws/io2,iops=6000\",reads,read,iops,"), "{csv}");
+    let html = std::fs::read_to_string(page).unwrap();
+    assert!(html.contains("<h1>aws/io2,iops=6000 is the fastest of 3"), "{html}");
+    // The two worse ones fail, the better one does not; the candidates are given in any order.
+    compare(&format!("{b} {a} {c} --fail-on worse")).expect_code(1);
+    compare(&format!("{a} {b} {c} --fail-on worse")).expect_clean();
+    // One of another load is refused by name, and nothing is compared.
+    let deep = scratch.text("deep.json");
+    run(&mut fathom(words(&format!("sim --on aws/gp3 {} -o {deep}", load.replace("iodepth=2", "iodepth=8")))))
+        .expect_code(0);
+    let refused = compare(&format!("{a} {b} {deep}")).expect_code(2);
+    assert!(refused.stdout.is_empty() && refused.stderr.contains("iodepth is 2"), "{}", refused.stderr);
+    let forced = compare(&format!("{a} {deep} {b} --force")).expect_clean().stdout;
+    assert!(forced.contains("  aws/gp3, iodepth=8 "), "{forced}");
 }
 
 type Change<'a> = &'a dyn Fn(&mut Value);

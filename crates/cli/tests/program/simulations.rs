@@ -108,13 +108,30 @@ fn a_sweep_has_a_row_for_each_value() {
     let outcome =
         simulate(HYPERDISK, "--name=a --rw=randread --runtime=1 --time_based --vary iodepth=1..4").expect_clean();
     assert!(
-        outcome.stdout.starts_with("ANSWER    iodepth=4 gives 3.03k IOPS at 1.32 ms (limit: latency).\n"),
+        outcome
+            .stdout
+            .starts_with("ANSWER    iodepth=4 gives 3.03k IOPS at 1.32 ms (limit: latency), the most of 3, and"),
         "{}",
         outcome.stdout
     );
-    let table = outcome.stdout.lines().skip_while(|line| !line.starts_with("iodepth "));
+    let table = outcome.stdout.lines().skip_while(|line| !line.trim_start().starts_with("iodepth "));
     let rows: Vec<&str> = table.filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(rows, ["iodepth", "1", "2", "4"]);
+    // The depth from which more is no use, on the page beside its curves; many values fit a screen.
+    let scratch = Scratch::new();
+    let page = scratch.text("vary.html");
+    let job = "--name=a --rw=randread --runtime=1 --time_based --seed=1 --vary iodepth=1..24/1";
+    let text = simulate("aws/gp3", &format!("{job} -o {page}")).expect_clean().stdout;
+    assert!(
+        text.starts_with("ANSWER    iodepth=3 is enough: ") || text.starts_with("ANSWER    iodepth=4 is enough: "),
+        "{text}"
+    );
+    assert!(text.contains("iodepth=24 gives no more:") && text.lines().count() <= 24, "{text}");
+    let html = std::fs::read_to_string(page).unwrap();
+    assert!(
+        html.contains(" is enough: ") && html.contains("aria-label=\"IOPS against") && !html.contains("differs from"),
+        "{html}"
+    );
     let volume = "gcp/hyperdisk-balanced,size=1TiB";
     let outcome =
         simulate(volume, "--name=a --rw=randread --iodepth=512 --runtime=3 --time_based --vary on.iops=10000,20000")

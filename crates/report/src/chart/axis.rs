@@ -9,7 +9,7 @@ pub(crate) struct Axis {
     /// Values and labels of the ticks.
     pub(crate) ticks: Vec<(f64, String)>,
     /// Name; empty if the labels are sufficient.
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
 }
 
 /// Distances in seconds between ticks on an axis of time.
@@ -26,11 +26,11 @@ impl Axis {
     /// Returns an axis with about `most` ticks at round values.
     pub(crate) fn new(scale: Scale, most: usize, label: impl Fn(f64) -> String) -> Self {
         let ticks = scale.ticks(most).into_iter().map(|value| (value, label(value))).collect();
-        Self { scale, ticks, name: "" }
+        Self { scale, ticks, name: String::new() }
     }
 
-    pub(crate) fn named(self, name: &'static str) -> Self {
-        Self { name, ..self }
+    pub(crate) fn named(self, name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..self }
     }
 
     /// Replaces the labels of the ticks above zero.
@@ -46,7 +46,11 @@ impl Axis {
         let top = if most > 0.0 { (most / step - 1e-6).ceil() * step } else { unit };
         let scale = Scale::linear(0.0, top);
         let label = |value: f64| if value == 0.0 { "0".to_owned() } else { label(value) };
-        Self { scale, ticks: scale.steps(step).into_iter().map(|value| (value, label(value))).collect(), name: "" }
+        Self {
+            scale,
+            ticks: scale.steps(step).into_iter().map(|value| (value, label(value))).collect(),
+            name: String::new(),
+        }
     }
 
     /// Returns an axis of bytes per second from zero, with ticks at round numbers of a binary unit.
@@ -65,7 +69,11 @@ impl Axis {
         let (unit, name) = unit.filter(|_| end_s >= 1.0).unwrap_or((1e-3, "ms"));
         let scale = Scale::linear(0.0, end_ns.max(1.0));
         let label = |ns: f64| format!("{} {name}", (ns / 1e9 / unit * 1e6).round() / 1e6);
-        Self { scale, ticks: scale.steps(step * 1e9).into_iter().map(|ns| (ns, label(ns))).collect(), name: "" }
+        Self {
+            scale,
+            ticks: scale.steps(step * 1e9).into_iter().map(|ns| (ns, label(ns))).collect(),
+            name: String::new(),
+        }
     }
 
     /// Returns an axis of percentiles by their nines, 90 % at 1 and 99 % at 2, which spreads out the slowest
@@ -75,7 +83,7 @@ impl Axis {
         let every = if most > 6.0 { 2 } else { 1 };
         let mut ticks = vec![(MEDIAN, "50%".to_owned())];
         ticks.extend((1..=most.floor() as usize).step_by(every).map(|nines| (nines as f64, share_of(nines))));
-        Self { scale: Scale::linear(0.0, most), ticks, name: "" }
+        Self { scale: Scale::linear(0.0, most), ticks, name: String::new() }
     }
 }
 

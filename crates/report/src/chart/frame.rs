@@ -6,7 +6,7 @@ use super::svg::Short;
 use super::{Axis, Svg};
 
 /// Width of a digit of DejaVu Sans, the widest of the usual fonts, in the narrowest layout.
-pub(crate) const LETTER: f64 = 9.9;
+pub(crate) const LETTER: f64 = 10.5;
 /// Least space on the right of a frame.
 const EDGE: f64 = 16.0;
 
@@ -63,7 +63,7 @@ impl Frame<'_> {
             out.words((if class == "t end" { self.right() + 8.0 } else { x }, self.bottom() + 22.0), class, label);
         }
         if !self.x.name.is_empty() {
-            out.words((self.left + self.width / 2.0, self.bottom() + 42.0), "t mid", self.x.name);
+            out.words((self.left + self.width / 2.0, self.bottom() + 42.0), "t mid", &self.x.name);
         }
     }
 
@@ -197,7 +197,8 @@ mod tests {
         for (value, label, class) in
             [(0.8, "100 MiB/s", "t end"), (0.9, "100 ms", "t end"), (0.8, "5 s", "t mid"), (1.0, "5 s", "t mid")]
         {
-            let x = Axis { scale: Scale::linear(0.0, 1.0), ticks: vec![(value, label.to_owned())], name: "" };
+            let x =
+                Axis { scale: Scale::linear(0.0, 1.0), ticks: vec![(value, label.to_owned())], name: String::new() };
             let frame = Frame { left: 0.0, top: 0.0, width: 100.0, height: 10.0, x: &x, y: &y };
             let mut out = Svg::within(116.0, 40.0, "");
             frame.axes(&mut out);

@@ -25,6 +25,11 @@ pub(crate) fn series(number: usize) -> String {
     format!("s{}", number % COLOURS)
 }
 
+/// Returns the classes of the line of a curve. Dashes keep two curves apart where one lies on the other.
+pub(crate) fn line(number: usize) -> String {
+    format!("l{} {}", ["", " d1", " d2"][number % 3], series(number))
+}
+
 /// Returns the position of a percentile on an axis of nines: 0.9 at 1, 0.99 at 2; 1 is limited to twelve nines.
 pub(crate) fn nines(share: f64) -> f64 {
     -(1.0 - share).max(1e-12).log10()

@@ -6,7 +6,9 @@ use results::answer::{Answer, Outcome};
 use results::compare::NamedRun;
 
 use super::ComparedLoad;
-use super::words::{capital, caution_notes, change_words, digits, figure_words, mismatch_words, more_words};
+use super::words::{
+    SIDES, capital, caution_notes, change_words, digits, figure_words, mismatch_words, more_words, tail_words,
+};
 use crate::suite::shown;
 use crate::words::joined;
 
@@ -14,28 +16,29 @@ use crate::words::joined;
 const LOADS_TOLD: usize = 3;
 
 /// A load of one job.
-struct LoadAnswer<'a> {
-    job: &'a str,
-    load: ComparedLoad<'a>,
-    headline: &'a FigureComparison,
+pub(super) struct LoadAnswer<'a> {
+    pub(super) job: &'a str,
+    pub(super) load: ComparedLoad<'a>,
+    pub(super) headline: &'a FigureComparison,
 }
 
-/// Longest name of a run that a sentence uses.
+/// Longest name of a run and longest label that a sentence uses.
 const NAME_MAX: usize = 28;
+const LABEL_MAX: usize = 48;
 
 /// Names of the sides in sentences.
-struct Sides {
-    baseline: String,
-    candidate: String,
+pub(super) struct Sides {
+    pub(super) baseline: String,
+    pub(super) candidate: String,
 }
 
 impl Sides {
-    fn of(baseline: &[NamedRun], candidate: &[NamedRun]) -> Self {
-        let name = |runs: &[NamedRun], side: &str| match runs {
+    pub(super) fn of(baseline: &[NamedRun], candidate: &[NamedRun]) -> Self {
+        let [baseline, candidate] = [(baseline, SIDES[0]), (candidate, SIDES[1])].map(|(runs, side)| match runs {
+            [NamedRun { label: Some(label), .. }, ..] if label.chars().count() <= LABEL_MAX => label.clone(),
             [one] if one.name.chars().count() <= NAME_MAX => one.name.clone(),
-            _ => format!("the {side}"),
-        };
-        let (baseline, candidate) = (name(baseline, "baseline"), name(candidate, "candidate"));
+            _ => side.to_owned(),
+        });
         if baseline == candidate { Self::of(&[], &[]) } else { Self { baseline, candidate } }
     }
 }
@@ -58,11 +61,12 @@ pub(super) fn answer(
     };
     let verdict = verdict(comparison, &sides, threshold_percent);
     // The name of a run stays as it is.
-    let is_name = sides.candidate != "the candidate" && verdict.starts_with(&sides.candidate);
+    let is_name = sides.candidate != SIDES[1] && verdict.starts_with(&sides.candidate);
     let verdict = if is_name { verdict } else { capital(&verdict) } + ".";
     let mut basis: Vec<String> = Vec::new();
     let mismatches = comparison.mismatches.iter().map(mismatch_words);
-    for clause in mismatches.chain(caution_notes(comparison)) {
+    let tails = tail_words([(baseline, SIDES[0]), (candidate, SIDES[1])].into_iter());
+    for clause in mismatches.chain(caution_notes(comparison, SIDES)).chain(tails) {
         if !basis.contains(&clause) {
             basis.push(clause);
         }
@@ -70,13 +74,18 @@ pub(super) fn answer(
     Answer { basis, ..Answer::new(outcome, verdict) }
 }
 
-/// Returns the answer in one sentence, without a full stop.
-fn verdict(comparison: &Comparison, sides: &Sides, threshold_percent: f64) -> String {
+/// Returns the loads of a comparison that have figures.
+pub(super) fn loads(comparison: &Comparison) -> Vec<LoadAnswer<'_>> {
     let of_job = comparison.jobs.iter().flat_map(|job| {
         let loads = ComparedLoad::of(job).into_iter().filter(|load| load.of != FigureOf::All);
         loads.filter_map(move |load| Some(LoadAnswer { job: &job.job, headline: load.headline()?, load }))
     });
-    let mut loads: Vec<LoadAnswer<'_>> = of_job.collect();
+    of_job.collect()
+}
+
+/// Returns the answer in one sentence, without a full stop.
+fn verdict(comparison: &Comparison, sides: &Sides, threshold_percent: f64) -> String {
+    let mut loads = loads(comparison);
     // What changed comes first, and what is not known last.
     loads.sort_by_key(|load| match load.headline.judgement {
         Judgement::Worse | Judgement::Better => 0,
@@ -133,7 +142,7 @@ fn of_load(load: &LoadAnswer<'_>, sides: &Sides, threshold_percent: f64) -> Stri
 }
 
 /// Returns what would decide an undecided figure: `, 120 s more would decide it`.
-fn remedy(row: &FigureComparison) -> String {
+pub(super) fn remedy(row: &FigureComparison) -> String {
     match row.judgement {
         Judgement::Undecided { more: Some(more) } => format!(", {} would decide it", more_words(more)),
         Judgement::Undecided { more: None } => ", too noisy to call".to_owned(),
@@ -166,6 +175,17 @@ fn others(load: &LoadAnswer<'_>) -> String {
 }
 
 fn tally(loads: &[LoadAnswer<'_>], sides: &Sides) -> String {
+    let percent = |one: &&LoadAnswer<'_>| one.headline.change.map_or(0.0, |change| change.percent.abs());
+    let slower = loads.iter().filter(|one| one.headline.judgement == Judgement::Worse);
+    let most = slower.max_by(|a, b| percent(a).total_cmp(&percent(b)));
+    let most = most.and_then(|one| Some((one, one.headline.change?))).map_or_else(String::new, |(one, change)| {
+        format!("; the most {} of {} ({})", one.load.name(), one.job, change_words(&change))
+    });
+    format!("of {} loads {} has {}{most}", loads.len(), sides.candidate, counts(loads))
+}
+
+/// Returns `3 faster, 1 slower and 2 the same`.
+pub(super) fn counts(loads: &[LoadAnswer<'_>]) -> String {
     let count = |wanted: fn(&Judgement) -> bool| loads.iter().filter(|one| wanted(&one.headline.judgement)).count();
     let better = count(|judgement| *judgement == Judgement::Better);
     let worse = count(|judgement| *judgement == Judgement::Worse);
@@ -173,12 +193,5 @@ fn tally(loads: &[LoadAnswer<'_>], sides: &Sides) -> String {
     let parts =
         [(better, "faster"), (worse, "slower"), (same, "the same"), (loads.len() - better - worse - same, "undecided")];
     let parts = parts.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}"));
-    let counts = joined(&parts.collect::<Vec<_>>(), "and");
-    let percent = |one: &&LoadAnswer<'_>| one.headline.change.map_or(0.0, |change| change.percent.abs());
-    let slower = loads.iter().filter(|one| one.headline.judgement == Judgement::Worse);
-    let most = slower.max_by(|a, b| percent(a).total_cmp(&percent(b)));
-    let most = most.and_then(|one| Some((one, one.headline.change?))).map_or_else(String::new, |(one, change)| {
-        format!("; the most {} of {} ({})", one.load.name(), one.job, change_words(&change))
-    });
-    format!("of {} loads {} has {counts}{most}", loads.len(), sides.candidate)
+    joined(&parts.collect::<Vec<_>>(), "and")
 }

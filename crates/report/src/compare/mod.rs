@@ -1,6 +1,7 @@
 //! Comparisons of runs as text, Markdown and CSV.
 
 mod answer;
+mod several;
 mod tables;
 mod text;
 mod words;
@@ -9,15 +10,19 @@ use analyse::compare::{Comparison, ComparisonSettings, FigureComparison, JobComp
 use record::{FigureOf, FigureQuantity, FigureStatistic, Run};
 use results::compare::{ComparisonResult, NamedRun};
 
+pub use several::result as several;
+pub(crate) use several::{
+    RunTable, csv as several_csv, markdown as several_markdown, name as side_name, text as several_text,
+};
 pub use tables::{csv, markdown};
 pub(crate) use text::names;
 pub use text::text;
-pub(crate) use words::{change_words, figure_words, mismatch_words, more_words, verdict_words};
-pub use words::{refusal, refusal_of_repeats};
+pub(crate) use words::{change_words, figure_words, is_in_label, more_words, verdict_words, words_of_sides};
+pub use words::{labels, refusal, refusal_of_repeats};
 
 use crate::civil;
 use crate::text::parameters;
-use crate::words::LARGE_BYTES;
+use crate::words::{LARGE_BYTES, tail_is_assumed};
 
 /// Describes a run.
 #[must_use]
@@ -30,7 +35,7 @@ pub fn named(name: &str, run: &Run) -> NamedRun {
     let virtual_time = run.model.as_ref().is_some_and(|model| model.virtual_time);
     let dated = !virtual_time && run.started_unix_ms > 0;
     let began = dated.then(|| civil::iso(civil::local(run.started_unix_ms, run.utc_offset_s)));
-    NamedRun { name: name.to_owned(), load, began }
+    NamedRun { name: name.to_owned(), label: None, load, tail_assumed: tail_is_assumed(run), began }
 }
 
 /// Returns the document of a comparison.

@@ -9,12 +9,18 @@ use crate::answer::AnswerText;
 use crate::escape::{csv as quoted, markdown as escaped, markdown_code};
 use crate::suite::shown;
 
+pub(super) const CSV_HEAD: &str =
+    "job,kind,figure,baseline,candidate,change_percent,low_percent,high_percent,verdict,more_seconds,more_runs";
+
 /// Returns CSV with a header: operations per second, bytes per second and nanoseconds; changes in per cent.
 #[must_use]
 pub fn csv(document: &ComparisonResult) -> String {
-    let mut out = String::from(
-        "job,kind,figure,baseline,candidate,change_percent,low_percent,high_percent,verdict,more_seconds,more_runs\n",
-    );
+    format!("{CSV_HEAD}\n{}", csv_rows(document).iter().map(|row| format!("{row}\n")).collect::<String>())
+}
+
+/// Returns a line of CSV for each figure.
+pub(super) fn csv_rows(document: &ComparisonResult) -> Vec<String> {
+    let mut out = Vec::new();
     for job in &document.comparison.jobs {
         for row in &job.figures {
             let kind = row.figure.of.name();
@@ -27,7 +33,7 @@ pub fn csv(document: &ComparisonResult) -> String {
                 row.baseline.to_string(),
                 row.candidate.to_string(),
             ];
-            out.push_str(&format!("{},{}\n", cells.join(","), verdict_cells(row).join(",")));
+            out.push(format!("{},{}", cells.join(","), verdict_cells(row).join(",")));
         }
     }
     out
@@ -66,14 +72,14 @@ pub fn markdown(document: &ComparisonResult) -> String {
     for job in &document.comparison.jobs {
         for load in ComparedLoad::of(job) {
             for row in &load.rows {
-                out.push_str(&markdown_row(&job.job, load.name(), row));
+                out.push_str(&format!("| {} |\n", markdown_cells(&job.job, load.name(), row).join(" | ")));
             }
         }
     }
     out
 }
 
-fn markdown_row(job: &str, kind: &str, row: &FigureComparison) -> String {
+pub(super) fn markdown_cells(job: &str, kind: &str, row: &FigureComparison) -> [String; 7] {
     let (word, hint) = verdict_words(row.judgement);
     let word = match row.judgement {
         Judgement::Better | Judgement::Worse => format!("**{word}**"),
@@ -82,7 +88,7 @@ fn markdown_row(job: &str, kind: &str, row: &FigureComparison) -> String {
     };
     let change = row.change.as_ref().map_or_else(|| "?".to_owned(), change_words);
     let value = |value| shown(row.figure, value, None);
-    let cells = [
+    [
         escaped(job),
         kind.to_owned(),
         figure_words(row.figure.quantity),
@@ -90,6 +96,5 @@ fn markdown_row(job: &str, kind: &str, row: &FigureComparison) -> String {
         value(row.candidate),
         change,
         word,
-    ];
-    format!("| {} |\n", cells.join(" | "))
+    ]
 }

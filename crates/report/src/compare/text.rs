@@ -10,19 +10,24 @@ use crate::sheet::{Sheet, SheetStyle, Tone};
 use crate::suite::shown;
 
 /// Column in which values of labelled lines begin.
-const INDENT: usize = 11;
+pub(super) const INDENT: usize = 11;
 
 #[must_use]
 pub fn text(document: &ComparisonResult, style: SheetStyle) -> String {
-    let widths = column_widths(document);
-    let mut page = ComparisonPage { sheet: Sheet::new(style.readable(), INDENT), widths };
-    document.answer.write(&mut page.sheet);
-    page.sheet.gap();
-    names(&mut page.sheet, "baseline", &document.baseline);
-    names(&mut page.sheet, "candidate", &document.candidate);
+    let mut sheet = Sheet::new(style.readable(), INDENT);
+    document.answer.write(&mut sheet);
+    sheet.gap();
+    names(&mut sheet, "baseline", &document.baseline);
+    figures(sheet, document).finish()
+}
+
+/// Appends the candidate and every figure.
+pub(super) fn figures(mut sheet: Sheet, document: &ComparisonResult) -> Sheet {
+    names(&mut sheet, "candidate", &document.candidate);
+    let mut page = ComparisonPage { sheet, widths: column_widths(document) };
     let several = document.comparison.jobs.len() > 1;
     document.comparison.jobs.iter().for_each(|job| page.job(job, several));
-    page.sheet.finish()
+    page.sheet
 }
 
 /// Returns the widths of the columns, the same for all tables.
@@ -54,7 +59,7 @@ pub(super) fn tone(judgement: Judgement) -> Tone {
 
 /// Appends the names and descriptions of runs.
 pub(crate) fn names(page: &mut Sheet, label: &str, runs: &[NamedRun]) {
-    for (index, NamedRun { name, load, began }) in runs.iter().enumerate() {
+    for (index, NamedRun { name, load, began, .. }) in runs.iter().enumerate() {
         let when = began.as_ref().map_or_else(String::new, |began| format!(", {began}"));
         let (label, about) = (if index == 0 { label } else { "" }, format!("{load}{when}"));
         let lead = format!("{}{name}", page.faint(&format!("{label:<INDENT$}")));

@@ -1,7 +1,12 @@
 //! Phrases about differences between runs and about caveats.
 
-use analyse::compare::{Aspect, Caution, Change, Comparison, ConditionMismatch, Judgement, MismatchValue, More, Side};
-use record::{DataKind, FigureOf, FigureQuantity};
+use std::collections::BTreeSet;
+
+use analyse::compare::{
+    Aspect, Caution, Change, Comparison, ConditionMismatch, Judgement, MismatchValue, More, Side, differing,
+};
+use record::{DataKind, FigureOf, FigureQuantity, Run};
+use results::compare::NamedRun;
 use units::{Bytes, Nanos, grouped};
 
 /// Returns why the runs are not comparable, one line per reason.
@@ -17,12 +22,75 @@ pub fn refusal_of_repeats(first: &str, mismatches: &[ConditionMismatch]) -> Vec<
     mismatches.iter().filter(|mismatch| mismatch.blocking).map(words).collect()
 }
 
+/// Names of the sides in sentences where runs have none.
+pub(super) const SIDES: [&str; 2] = ["the baseline", "the candidate"];
+
 /// Returns `job reads: iodepth is 32 in the baseline and 64 in the candidate`.
-pub(crate) fn mismatch_words(mismatch: &ConditionMismatch) -> String {
-    words_of_sides(mismatch, ["the baseline", "the candidate"])
+pub(super) fn mismatch_words(mismatch: &ConditionMismatch) -> String {
+    words_of_sides(mismatch, SIDES)
 }
 
-fn words_of_sides(mismatch: &ConditionMismatch, [one, other]: [&str; 2]) -> String {
+/// Returns what distinguishes each run from the others, in as few conditions as suffice: a volume, a depth, a build, a
+/// host. `None` if some runs differ in none.
+#[must_use]
+pub fn labels(runs: &[&Run]) -> Option<Vec<String>> {
+    let mut labels = vec![String::new(); runs.len()];
+    let apart = |labels: &[String]| labels.iter().collect::<BTreeSet<_>>().len();
+    for (aspect, values) in differing(runs) {
+        let words: Vec<String> = match aspect {
+            Aspect::Volume => without_common_keys(&values),
+            _ => values.iter().map(|value| condition_words(aspect, value)).collect(),
+        };
+        let separator = |label: &str| if label.is_empty() { "" } else { ", " };
+        let longer: Vec<String> =
+            labels.iter().zip(&words).map(|(label, word)| format!("{label}{}{word}", separator(label))).collect();
+        if apart(&longer) > apart(&labels) {
+            labels = longer;
+        }
+    }
+    (apart(&labels) == runs.len()).then_some(labels)
+}
+
+/// Returns the names of volumes without the keys that all of them have with the same value.
+fn without_common_keys(volumes: &[MismatchValue]) -> Vec<String> {
+    let names: Vec<String> = volumes.iter().map(value_words).collect();
+    let keys = |name: &str| name.split(',').skip(1).map(str::to_owned).collect::<Vec<_>>();
+    let all: Vec<Vec<String>> = names.iter().map(|name| keys(name)).collect();
+    let is_common = |key: &str| all.iter().all(|own| own.iter().any(|one| one == key));
+    let short = |name: &String| {
+        let mut parts = name.split(',');
+        // Of a catalogue file, the name without its directory.
+        let model = parts
+            .next()
+            .map(|name| if name.ends_with(".toml") { name.rsplit('/').next().unwrap_or(name) } else { name });
+        model.into_iter().chain(parts.filter(|key| !is_common(key))).collect::<Vec<_>>().join(",")
+    };
+    names.iter().map(short).collect()
+}
+
+/// Returns a condition in a few words: `aws/gp3`, `iodepth=8`, `kernel 6.18`.
+fn condition_words(aspect: Aspect, value: &MismatchValue) -> String {
+    let words = value_words(value);
+    match aspect {
+        Aspect::Volume | Aspect::Device | Aspect::TargetKind | Aspect::Rw | Aspect::Engine => words,
+        Aspect::Host | Aspect::Tool | Aspect::Outcome => words,
+        Aspect::Simulated => if *value == MismatchValue::Yes(true) { "simulated" } else { "measured" }.to_owned(),
+        Aspect::BlockSize(_) => format!("bs={words}"),
+        Aspect::Depth => format!("iodepth={words}"),
+        Aspect::Workers => format!("{words} workers"),
+        Aspect::Direct | Aspect::Thinktime => format!("{}={words}", aspect_words(aspect)),
+        Aspect::Cpus => format!("{words} processors"),
+        _ => format!("{} {words}{}", aspect_words(aspect).trim_start_matches("the "), per_second(aspect)),
+    }
+}
+
+/// Reports whether the label of the candidate says in what it differs.
+pub(crate) fn is_in_label(mismatch: &ConditionMismatch, label: &str) -> bool {
+    mismatch.is_of_storage() || label.contains(&condition_words(mismatch.aspect, &mismatch.candidate))
+}
+
+/// Describes a mismatch between two sides.
+pub(crate) fn words_of_sides(mismatch: &ConditionMismatch, [one, other]: [&str; 2]) -> String {
     let job = mismatch.job.as_ref().map_or_else(String::new, |job| format!("job {job}: "));
     let unit = per_second(mismatch.aspect);
     let printed = |value: &MismatchValue| {
@@ -100,15 +168,17 @@ pub(super) const fn plural(of: FigureOf) -> &'static str {
     }
 }
 
-const fn side_words(side: Side) -> &'static str {
-    match side {
-        Side::Baseline => "the baseline",
-        Side::Candidate => "the candidate",
-    }
+/// Says which sides' slowest operations follow from an assumption.
+pub(super) fn tail_words<'a>(sides: impl Iterator<Item = (&'a [NamedRun], &'a str)>) -> Option<String> {
+    let assumed = sides.filter(|(runs, _)| runs.iter().any(|run| run.tail_assumed)).map(|(_, side)| side);
+    let assumed: Vec<&str> = assumed.collect();
+    let names = crate::words::joined(&assumed, "and");
+    (!assumed.is_empty()).then(|| format!("p99.9 of {names} follows from an assumed distribution of latencies"))
 }
 
-/// Returns caveats, one sentence each; the findings about a side share a sentence.
-pub(crate) fn caution_notes(comparison: &Comparison) -> Vec<String> {
+/// Returns caveats, one sentence each, with these names of the sides; the findings about a side share a sentence.
+pub(super) fn caution_notes(comparison: &Comparison, sides: [&str; 2]) -> Vec<String> {
+    let side_words = |side: Side| sides[usize::from(side == Side::Candidate)];
     let all = || comparison.jobs.iter().flat_map(|job| &job.cautions);
     let mut notes = Vec::new();
     for side in [Side::Baseline, Side::Candidate] {
@@ -126,7 +196,7 @@ pub(crate) fn caution_notes(comparison: &Comparison) -> Vec<String> {
             notes.push(format!("{side} has findings: {names} (see `fathom explain`)"));
         }
     }
-    for words in all().filter_map(caution_words) {
+    for words in all().filter_map(|caution| caution_words(caution, side_words)) {
         if !notes.contains(&words) {
             notes.push(words);
         }
@@ -135,7 +205,7 @@ pub(crate) fn caution_notes(comparison: &Comparison) -> Vec<String> {
 }
 
 /// Returns the sentence of a caveat; `None` for findings.
-fn caution_words(caution: &Caution) -> Option<String> {
+fn caution_words<'a>(caution: &Caution, side_words: impl Fn(Side) -> &'a str) -> Option<String> {
     Some(match *caution {
         Caution::Found { .. } => return None,
         Caution::CreditsRanOut { side } => {

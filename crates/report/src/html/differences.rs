@@ -11,7 +11,7 @@ use super::markup::Markup;
 use super::part::SectionPart;
 use super::table::HtmlTable;
 use crate::chart::isolated;
-use crate::compare::mismatch_words;
+use crate::compare::{is_in_label, words_of_sides};
 use crate::suite::figure_name;
 
 /// Relative difference below which values count as the same.
@@ -30,14 +30,14 @@ pub(super) fn section(out: &mut Markup, runs: &[ReportedRun<'_>], parts: &[Secti
         out.class("div", "card sheet", |out| {
             out.class("p", "hint", |out| {
                 out.name(&name);
-                out.text(" is not comparable with the first run:");
+                out.text(" differs from the first run in more than its name says:");
             });
             out.inside("ul", &[], |out| lines.iter().for_each(|line| out.inside("li", &[], |out| out.name(line))));
         });
     }
     for part in parts.iter().filter(|part| part.is_overlay()) {
         let table = table(part);
-        out.class("div", "card sheet", |out| table.write(out));
+        out.class("div", "card sheet", |out| table.write_narrow(out));
     }
 }
 
@@ -46,7 +46,9 @@ fn other_conditions(runs: &[ReportedRun<'_>]) -> Vec<(String, Vec<String>)> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
     let lines = |shown: &ReportedRun<'_>| {
         let found = compare::mismatches(first.run, shown.run, &compare::pairs(first.run, shown.run));
-        (isolated(shown.name), found.iter().map(|one| micro(&mismatch_words(one))).collect::<Vec<_>>())
+        let found = found.iter().filter(|one| !is_in_label(one, shown.name));
+        let words = |one| micro(&words_of_sides(one, [first.name, shown.name]));
+        (isolated(shown.name), found.map(words).collect::<Vec<_>>())
     };
     others.iter().map(lines).filter(|(_, lines)| !lines.is_empty()).collect()
 }
@@ -77,18 +79,17 @@ fn cell(figure: Figure, first: Option<FigureValue>, value: Option<FigureValue>, 
     };
     let exact = first.filter(|first| !first.at_least && !at_least).map(|first| first.value);
     match exact.filter(|first| number > 0 && *first > 0.0) {
-        Some(first) => format!("{shown}, {}", words(figure.quantity, value / first - 1.0)),
+        Some(first) => format!("{shown}, {}", words(value / first - 1.0)),
         None => shown,
     }
 }
 
-/// Describes a relative change: `12% more`, `3.4% lower`, `the same`.
-fn words(quantity: FigureQuantity, change: f64) -> String {
+/// Describes a relative change: `12% higher`, `the same`.
+fn words(change: f64) -> String {
     if change.abs() < SAME {
         return "the same".to_owned();
     }
-    let (less, more) = if quantity.is_latency() { ("lower", "higher") } else { ("less", "more") };
-    let word = if change < 0.0 { less } else { more };
+    let word = if change < 0.0 { "lower" } else { "higher" };
     if change >= 1.0 {
         return format!("{} times", units::significant(change + 1.0, 2));
     }
@@ -101,8 +102,7 @@ mod tests {
 
     #[test]
     fn changes_are_described_in_words() {
-        let texts = [-0.034, 0.001, 0.12, 11.0].map(|change| words(FigureQuantity::Iops, change));
-        assert_eq!(texts, ["3.4% less", "the same", "12% more", "12 times"]);
-        assert_eq!(words(FigureQuantity::STANDARD[5], 0.5), "50% higher");
+        let texts = [-0.034, 0.001, 0.12, 11.0].map(words);
+        assert_eq!(texts, ["3.4% lower", "the same", "12% higher", "12 times"]);
     }
 }

@@ -1,5 +1,6 @@
 //! A page of blocks as HTML.
 
+use super::findings::micro;
 use super::markup::Markup;
 use super::{answer, page};
 use crate::page::{Page, PageBlock, PagePart};
@@ -36,8 +37,10 @@ fn part(out: &mut Markup, part: &PagePart) {
 
 fn block(out: &mut Markup, block: &PageBlock) {
     match block {
-        PageBlock::Text(text) => out.leaf("p", "", text),
-        PageBlock::List(items) => out.inside("ul", &[], |out| items.iter().for_each(|item| out.leaf("li", "", item))),
+        PageBlock::Text(text) => out.leaf("p", "", &micro(text)),
+        PageBlock::List(items) => {
+            out.inside("ul", &[], |out| items.iter().for_each(|item| out.leaf("li", "", &micro(item))));
+        }
         PageBlock::Code(text) => out.leaf("pre", "", text),
         PageBlock::Picture(svg) => {
             out.class("figure", "large", |out| {
@@ -78,8 +81,8 @@ fn table(out: &mut Markup, head: &[String], numbers: &[usize], rows: &[Vec<Strin
                     for (column, cell) in row.iter().enumerate() {
                         let named = [("class", classes[column]), ("data-head", head[column].as_str())];
                         match column {
-                            0 => out.inside("th", &[("scope", "row"), ("class", "w")], |out| out.text(cell)),
-                            _ => out.inside("td", &named, |out| out.text(cell)),
+                            0 => out.inside("th", &[("scope", "row"), ("class", "w")], |out| out.text(&micro(cell))),
+                            _ => out.inside("td", &named, |out| out.text(&micro(cell))),
                         }
                     }
                 });

@@ -27,6 +27,12 @@ pub(super) fn section(out: &mut Markup, runs: &[ReportedRun<'_>]) {
     }
 }
 
+/// Writes the section for runs of one command, as the first of them was made.
+pub(super) fn of_first(out: &mut Markup, runs: &[ReportedRun<'_>]) {
+    out.leaf("h2", "", "How it was made");
+    runs.first().into_iter().for_each(|first| of_run(out, first));
+}
+
 /// Returns the title of the section.
 pub(super) const fn title(runs: &[ReportedRun<'_>]) -> &'static str {
     if runs.len() > 1 { "How they were run" } else { "How it was run" }

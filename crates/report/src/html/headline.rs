@@ -9,7 +9,7 @@ use super::part::Member;
 use super::table::HtmlTable;
 use crate::chart::isolated;
 use crate::text::latencies;
-use crate::words::LARGE_BYTES;
+use crate::words::{LARGE_BYTES, modelled_percentile};
 
 const PERCENTILES: [(f64, &str); 6] =
     [(50.0, "p50"), (90.0, "p90"), (95.0, "p95"), (99.0, "p99"), (99.9, "p99.9"), (99.99, "p99.99")];
@@ -58,24 +58,25 @@ fn target(member: &Member<'_>) -> String {
 }
 
 /// Writes a row of tiles per kind of operation, then tiles about all kinds; a single kind shares its row with them.
-pub(super) fn tiles(out: &mut Markup, job: &JobResult) {
+pub(super) fn tiles(out: &mut Markup, job: &JobResult, is_assumed: bool) {
     let used: Vec<_> = job.result.used_kinds().collect();
     let rest = of_all(job);
     let write_rest = |out: &mut Markup| rest.iter().for_each(|(name, value, more)| tile(out, name, value, more));
     if let [(kind, result)] = used.as_slice() {
         out.class("dl", "tiles", |out| {
-            of_kind(out, job, *kind, result);
+            of_kind(out, job, (*kind, result), is_assumed);
             write_rest(out);
         });
         return;
     }
-    used.iter().for_each(|(kind, result)| out.class("dl", "tiles", |out| of_kind(out, job, *kind, result)));
+    used.iter()
+        .for_each(|(kind, result)| out.class("dl", "tiles", |out| of_kind(out, job, (*kind, result), is_assumed)));
     if !rest.is_empty() {
         out.class("dl", "tiles", write_rest);
     }
 }
 
-fn of_kind(out: &mut Markup, job: &JobResult, kind: DataKind, result: &DirectionResult) {
+fn of_kind(out: &mut Markup, job: &JobResult, (kind, result): (DataKind, &DirectionResult), is_assumed: bool) {
     let (name, known) = (kind.name(), job.known_transfers(result));
     if let Some(iops) = known.iops {
         let done = known.ios.zip(known.runtime_ns);
@@ -104,11 +105,14 @@ fn of_kind(out: &mut Markup, job: &JobResult, kind: DataKind, result: &Direction
     }
     for (percent, label) in [(50.0, "p50"), (99.0, "p99"), (99.9, "p99.9")] {
         if let Some(percentile) = latency.percentile(percent) {
-            tile(out, &format!("{label} {name}"), &micro(&crate::words::percentile(Some(percentile))), "");
+            let value = micro(&modelled_percentile(percent, Some(percentile), is_assumed));
+            let more = if value.starts_with('~') { "from an assumed distribution" } else { "" };
+            tile(out, &format!("{label} {name}"), &value, more);
         }
     }
     if let Some(ns) = known.max_ns {
-        tile(out, "slowest", &time(ns as f64), "");
+        let (mark, more) = if is_assumed { ("~", "from an assumed distribution") } else { ("", "") };
+        tile(out, "slowest", &format!("{mark}{}", time(ns as f64)), more);
     }
 }
 
@@ -153,21 +157,24 @@ pub(super) fn tile(out: &mut Markup, name: &str, value: &str, more: &str) {
 }
 
 /// Returns a table of all recorded latencies: service and response of each kind, and syncs.
-pub(super) fn latency_table(job: &JobResult) -> Option<HtmlTable> {
+pub(super) fn latency_table(job: &JobResult, is_assumed: bool) -> Option<HtmlTable> {
     let names = PERCENTILES.iter().map(|(_, name)| *name);
     let head: Vec<&str> = ["latency", "mean", "deviation"].into_iter().chain(names).chain(["slowest"]).collect();
-    let mut table =
-        HtmlTable::new("Service counts from submission, response from the due time of an operation.", &head, 1);
-    table.rows = latencies(&job.result).into_iter().map(|(label, latency)| latency_row(label, latency, job)).collect();
+    let assumed = if is_assumed { " ~: from an assumed distribution." } else { "" };
+    let caption = format!("Service counts from submission, response from the due time of an operation.{assumed}");
+    let mut table = HtmlTable::new(caption, &head, 1);
+    let row = |(label, latency)| latency_row(label, latency, job, is_assumed);
+    table.rows = latencies(&job.result).into_iter().map(row).collect();
     (!table.rows.is_empty()).then_some(table)
 }
 
-fn latency_row(label: String, latency: &LatencyStats, job: &JobResult) -> Vec<String> {
+fn latency_row(label: String, latency: &LatencyStats, job: &JobResult, is_assumed: bool) -> Vec<String> {
     let known = job.known_latency(latency);
     let time_or_dash = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), time);
     let mut row = vec![label, time_or_dash(known.mean_ns), time_or_dash(known.stddev_ns)];
-    let value = |percent| micro(&crate::words::percentile(latency.percentile(percent)));
+    let value = |percent| micro(&modelled_percentile(percent, latency.percentile(percent), is_assumed));
     row.extend(PERCENTILES.iter().map(|(percent, _)| value(*percent)));
-    row.push(time_or_dash(known.max_ns.map(|ns| ns as f64)));
+    let mark = if is_assumed && known.max_ns.is_some() { "~" } else { "" };
+    row.push(format!("{mark}{}", time_or_dash(known.max_ns.map(|ns| ns as f64))));
     row
 }

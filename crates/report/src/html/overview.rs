@@ -54,7 +54,7 @@ pub(super) fn section(out: &mut Markup, parts: &[SectionPart<'_>]) {
         out.leaf("p", "hint", &text);
     }
     out.class("div", "card sheet", |out| {
-        let scroll = [("class", "scroll narrow"), ("tabindex", "0"), ("role", "region"), ("aria-label", "Overview")];
+        let scroll = [("class", "scroll narrow"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Overview")];
         out.inside("div", &scroll, |out| {
             out.inside("table", &[], |out| {
                 out.leaf("caption", "", "Latency is service time, from submission to completion.");
@@ -94,17 +94,17 @@ fn rows(out: &mut Markup, number: usize, part: &SectionPart<'_>, member: &Member
     };
     for index in 0..kinds.len().max(1) {
         out.inside("tr", &[], |out| {
-            out.inside("th", &[("scope", "row")], |out| {
-                let name = part.whose_job(member);
-                match index {
-                    0 if number < SECTIONS => {
+            let name = part.whose_job(member);
+            match index {
+                0 => out.inside("th", &[("scope", "row")], |out| match number < SECTIONS {
+                    true => {
                         let to = format!("#{}", id(number));
                         out.inside("a", &[("href", &to)], |out| out.name(&name));
                     }
-                    0 => out.name(&name),
-                    _ => {}
-                }
-            });
+                    false => out.name(&name),
+                }),
+                _ => out.leaf("td", "w", ""),
+            }
             for (column, cell) in cells(index).iter().enumerate() {
                 let class = if column == 0 { "w" } else { "" };
                 let of = [("class", class), ("data-head", HEAD[column + 1])];

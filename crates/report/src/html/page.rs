@@ -2,15 +2,12 @@
 
 use analyse::Severity;
 use record::MissingItems;
-use results::compare::ComparisonResult;
 
 use super::common::{SECTIONS, severity, warn_of_missing, when_and_where};
 use super::findings::{micro, split};
 use super::markup::Markup;
 use super::part::{Member, PageBudget, SectionPart};
-use super::{
-    PageSubject, ReportedRun, answer, comparison, differences, facts, headline, overview, ranks, run, suite, sweep,
-};
+use super::{PageSubject, ReportedRun, answer, differences, facts, headline, overview, ranks, run, suite, sweep};
 use crate::{chart, words};
 use results::answer::Answer;
 
@@ -29,17 +26,25 @@ struct PageSection {
     body: String,
 }
 
-/// Returns the page of the subjects, or of a comparison of runs. A grid may miss points.
-pub(super) fn of(
-    subjects: &[PageSubject<'_>],
-    comparison: Option<&ComparisonResult>,
-    missing: Option<&MissingItems>,
-) -> String {
+/// What a result of several runs says about all of them, in place of an overview and of differences.
+pub(super) struct JointResult<'a> {
+    pub(super) answer: Option<Answer>,
+    /// Name of its section, and what writes it.
+    pub(super) name: &'static str,
+    pub(super) write: &'a dyn Fn(&mut Markup),
+    /// Whether the charts of the runs follow, overlaid.
+    pub(super) has_charts: bool,
+    pub(super) missing: Option<&'a MissingItems>,
+}
+
+/// Returns the page of the subjects, or of a result that several runs have together. The line below the headline is
+/// `about` or, if that is empty, follows from the subjects.
+pub(super) fn of(subjects: &[PageSubject<'_>], joint: Option<&JointResult<'_>>, about: &str) -> String {
     let runs: Vec<ReportedRun<'_>> = subjects.iter().filter_map(PageSubject::run).collect();
     let parts = parts(&runs);
-    let answer = comparison.map_or_else(|| answer_of(subjects), |document| Some(document.answer.clone()));
+    let answer = joint.map_or_else(|| answer_of(subjects), |joint| joint.answer.clone());
     let title = answer.as_ref().map_or_else(|| title(subjects, &parts), answer::title);
-    let sections = sections(subjects, &runs, &parts, comparison);
+    let sections = sections(subjects, &runs, &parts, joint);
     let mut out = Markup::default();
     out.raw("<!DOCTYPE html>\n");
     out.inside("html", &[("lang", "en")], |out| {
@@ -51,8 +56,11 @@ pub(super) fn of(
                 out.inside("main", &[("id", "content")], |out| {
                     out.leaf("h1", "", &title);
                     answer.iter().for_each(|answer| answer::write(out, answer));
-                    sub(out, subjects, &runs, &parts);
-                    missing.into_iter().for_each(|missing| warn_of_missing(out, missing));
+                    match about {
+                        "" => sub(out, subjects, &runs, &parts),
+                        about => out.class("p", "sub", |out| out.name(about)),
+                    }
+                    joint.and_then(|joint| joint.missing).into_iter().for_each(|missing| warn_of_missing(out, missing));
                     navigation(out, &sections);
                     sections.iter().for_each(|section| section.write(out));
                 });
@@ -92,10 +100,7 @@ fn parts<'a>(runs: &[ReportedRun<'a>]) -> Vec<SectionPart<'a>> {
 /// Returns the answer of a page about one run or one curve.
 fn answer_of(subjects: &[PageSubject<'_>]) -> Option<Answer> {
     match subjects {
-        [PageSubject::Run(shown)] => match shown.verdicts {
-            [verdict] => Some(words::run_answer(shown.run, verdict, shown.run.jobs.get(verdict.job)?)),
-            _ => None,
-        },
+        [PageSubject::Run(shown)] => words::run_answers(shown.run, shown.verdicts),
         [PageSubject::Sweep(document)] => match document.sweeps.as_slice() {
             [sweep] => Some(crate::sweep::answer(sweep, document.seed)),
             _ => None,
@@ -104,6 +109,9 @@ fn answer_of(subjects: &[PageSubject<'_>]) -> Option<Answer> {
     }
 }
 
+/// Maximum number of runs whose results are in the headline.
+const NAMED: usize = 4;
+
 /// Returns the headline.
 fn title(subjects: &[PageSubject<'_>], parts: &[SectionPart<'_>]) -> String {
     let text = match (subjects, parts) {
@@ -111,6 +119,17 @@ fn title(subjects: &[PageSubject<'_>], parts: &[SectionPart<'_>]) -> String {
         ([PageSubject::Suite(document)], _) => suite::title(document),
         ([PageSubject::Run(_)], [only]) => result_of(only),
         ([PageSubject::Run(_)], parts) => overview::title(parts),
+        (_, [only]) if only.is_overlay() && only.members.len() <= NAMED => {
+            let each = only.members.iter().filter_map(|member| {
+                let at = member
+                    .job
+                    .result
+                    .service_mean_ns()
+                    .map_or_else(String::new, |ns| format!(" at {}", headline::time(ns)));
+                Some(format!("{}: {}{at}", chart::isolated(member.name), headline::pace(member)?))
+            });
+            each.collect::<Vec<_>>().join("; ")
+        }
         (several, _) if several.iter().all(|subject| subject.run().is_some()) => {
             format!("{} runs side by side", several.len())
         }
@@ -138,7 +157,7 @@ fn sections(
     subjects: &[PageSubject<'_>],
     runs: &[ReportedRun<'_>],
     parts: &[SectionPart<'_>],
-    comparison: Option<&ComparisonResult>,
+    joint: Option<&JointResult<'_>>,
 ) -> Vec<PageSection> {
     let mut sections = Vec::new();
     let mut add = |id: String, name: String, write: &dyn Fn(&mut Markup)| {
@@ -147,11 +166,15 @@ fn sections(
         sections.push(PageSection { id, name, body: out.finish() });
     };
     let alone = subjects.len() == 1 && parts.len() == 1;
-    if parts.len() > 1 && comparison.is_none() {
+    if parts.len() > 1 && joint.is_none() {
         add("overview".to_owned(), "Overview".to_owned(), &|out| overview::section(out, parts));
     }
-    if let Some(document) = comparison {
-        add("changes".to_owned(), "Changes".to_owned(), &|out| comparison::section(out, document));
+    if let Some(joint) = joint {
+        add(joint.name.to_lowercase(), joint.name.to_owned(), joint.write);
+        if !joint.has_charts {
+            add("made".to_owned(), "How it was made".to_owned(), &|out| facts::of_first(out, runs));
+            return sections;
+        }
     } else if runs.len() > 1 {
         add("differences".to_owned(), "Differences".to_owned(), &|out| differences::section(out, runs, parts));
     }

@@ -37,9 +37,10 @@ pub(super) fn section(out: &mut Markup, part: &SectionPart<'_>, alone: bool) {
 }
 
 fn figures(out: &mut Markup, member: &Member<'_>) {
-    headline::tiles(out, member.job);
-    match headline::latency_table(member.job) {
-        Some(table) => out.class("div", "card sheet", |out| table.write(out)),
+    let is_assumed = crate::words::tail_is_assumed(member.run);
+    headline::tiles(out, member.job, is_assumed);
+    match headline::latency_table(member.job, is_assumed) {
+        Some(table) => out.class("div", "card sheet", |out| table.write_narrow(out)),
         None if member.job.declared.header_only => out.leaf("p", "hint", "The output has no latencies."),
         None => out.leaf("p", "hint", "Latencies were not kept (gtod_reduce or disable_lat), so none are shown."),
     }

@@ -1,5 +1,6 @@
 //! The section of a search for the knee.
 
+use analyse::knee::Curve;
 use results::sweep::{Sweep, SweepAdvice, SweepResult};
 use units::{count, percent};
 
@@ -12,11 +13,24 @@ use super::table::HtmlTable;
 use crate::escape::shell_line;
 use crate::sweep::{advice_words, caveats, facts, headline};
 
+/// Maximum number of curves whose results are in the title.
+const NAMED: usize = 4;
+
 /// Returns the result in one sentence.
 pub(super) fn title(document: &SweepResult) -> String {
     match document.sweeps.as_slice() {
         [only] => split(&headline(only)).0.to_owned(),
         [] => "No search was run".to_owned(),
+        few if few.len() <= NAMED => {
+            let each = few.iter().map(|sweep| match &sweep.fit.curve {
+                Curve::Knee(knee) => {
+                    let (depth, rate) = (units::requests_in_flight(knee.depth.value), count(knee.xmax.value));
+                    format!("{}: the knee is at depth {depth}, {rate} IOPS", sweep.label())
+                }
+                _ => format!("{}: no knee", sweep.label()),
+            });
+            each.collect::<Vec<_>>().join("; ")
+        }
         all => format!("{} searches for the knee of {}", all.len(), all[0].target),
     }
 }
@@ -58,7 +72,7 @@ fn found(out: &mut Markup, sweep: &Sweep, is_named: bool, alone: bool) {
     let caveats = caveats(sweep);
     out.class("div", &format!("card verdict {}", if caveats.is_empty() { "info" } else { "warning" }), |out| {
         if is_named {
-            out.class("h3", "name", |out| out.name(&sweep.label()));
+            out.class(if alone { "h2" } else { "h3" }, "name", |out| out.name(&sweep.label()));
         }
         // The answer of the page has it otherwise.
         if is_named || !alone {

@@ -4,7 +4,7 @@ use plan::{Candidate, Ranking};
 use results::plan::PlanResult;
 
 use super::figures::{percentile_name, wanted};
-use crate::chart::{Axis, Frame, STYLE, Scale, Svg, short_time};
+use crate::chart::{Axis, Frame, STYLE, Scale, Svg, time};
 use crate::volume_terms::amount;
 
 const WIDTH: f64 = 900.0;
@@ -96,7 +96,7 @@ impl PriceChart<'_> {
         let over = |of: fn(&Point) -> f64, bound: Option<f64>| {
             Scale::around(points.iter().map(of).chain(bound).collect::<Vec<_>>().into_iter())
         };
-        let time = |secs: f64| short_time(secs * 1e9);
+        let time = |secs: f64| time(secs * 1e9);
         let across = Axis::new(over(|point| point.1, None), 6, amount).named("US dollars a month (logarithmic)");
         let up = Axis::new(over(|point| point.2, self.bound), 6, time);
         let frame = Frame { left, top, width: right - left, height: bottom - top, x: &across, y: &up };

@@ -6,7 +6,7 @@ mod text;
 
 use analyse::knee::{Curve, Point};
 use results::stored::StoredResult;
-use results::sweep::{SweepAnswers, SweepResult};
+use results::sweep::{Sweep, SweepAnswers, SweepResult};
 use units::{count, requests_in_flight};
 
 use crate::escape;
@@ -32,6 +32,17 @@ pub fn verdict(result: &SweepResult) -> Option<String> {
         Curve::Flat { .. } => Some("flat".to_owned()),
         Curve::Unsaturated { .. } | Curve::PowerLaw { .. } => Some("no knee".to_owned()),
         Curve::Unknown => None,
+    })
+}
+
+/// Greatest deviation of a point from a curve that describes it.
+const FITS: f64 = 0.1;
+
+/// Reports whether the fitted curve describes the points: a level one does not if some are above and some below it.
+fn fits(sweep: &Sweep) -> bool {
+    sweep.points.iter().all(|point| {
+        let fitted = sweep.fit.iops_at(f64::from(point.depth));
+        fitted.is_some_and(|fitted| (fitted / point.iops - 1.0).abs() <= FITS.max(1.96 * point.error))
     })
 }
 

@@ -4,7 +4,7 @@ use analyse::knee::{Curve, Point};
 use results::sweep::{Sweep, SweepResult};
 
 use super::text::headline;
-use crate::chart::{Axis, Frame, STYLE, Scale, Svg, series, short_count, time};
+use crate::chart::{Axis, Frame, STYLE, Scale, Svg, line, series, short_count, time};
 use crate::sheet::wrap;
 
 /// Figure on an axis of a panel.
@@ -129,8 +129,10 @@ impl Panel {
             let depth = depths.at(f64::from(step) / 160.0);
             Some(self.at((depth, sweep.fit.iops_at(depth)?)))
         };
-        let curve: Vec<(f64, f64)> = (0..=160).filter_map(at).filter(|at| frame.holds(*at)).collect();
-        frame.curve(out, &format!("l {}", series(number)), &curve);
+        let fitted = (0..=160).filter_map(at).filter(|at| frame.holds(*at));
+        let measured = sweep.points.iter().map(|point| (self.x.of_point(point), self.y.of_point(point)));
+        let curve: Vec<(f64, f64)> = if super::fits(sweep) { fitted.collect() } else { measured.collect() };
+        frame.curve(out, &line(number), &curve);
     }
 
     fn point(&self, out: &mut Svg, frame: &Frame<'_>, point: &Point, number: usize) {

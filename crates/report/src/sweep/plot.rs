@@ -42,6 +42,7 @@ fn of(sweep: &Sweep) -> Option<[Plot; 3]> {
             let depth = depths.at(f64::from(step) / 200.0);
             Some((depth, sweep.fit.iops_at(depth)?))
         })
+        .filter(|_| super::fits(sweep))
         .collect();
     let all = |of: fn(&analyse::knee::Point) -> f64| sweep.points.iter().map(of);
     let (iops, latencies) = (Scale::over(all(|point| point.iops)), Scale::over(all(|point| point.latency_ns)));

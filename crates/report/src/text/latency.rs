@@ -12,8 +12,9 @@ const MEAN: usize = 19;
 const PERCENTILES: [(f64, &str); 6] =
     [(50.0, "p50"), (99.0, "p99"), (99.9, "p99.9"), (95.0, "p95"), (99.99, "p99.99"), (90.0, "p90")];
 
-/// Returns the lines of the table, with labels of `indent` characters; empty if no latencies were recorded.
-pub(super) fn table(job: &JobResult, width: usize, indent: usize) -> Vec<String> {
+/// Returns the lines of the table, with labels of `indent` characters; empty if no latencies were recorded. The slowest
+/// operations are marked if their latencies are assumed.
+pub(super) fn table(job: &JobResult, width: usize, indent: usize, is_assumed: bool) -> Vec<String> {
     let rows = rows(&job.result);
     if rows.is_empty() {
         return Vec::new();
@@ -23,7 +24,7 @@ pub(super) fn table(job: &JobResult, width: usize, indent: usize) -> Vec<String>
     percentiles.iter().for_each(|(_, name)| head.push_str(&format!("{name:>COLUMN$}")));
     head.push_str(&format!("{:>COLUMN$}", "max"));
     let mut lines = vec![head];
-    lines.extend(rows.iter().map(|(label, latency)| row(label, latency, job, &percentiles, indent)));
+    lines.extend(rows.iter().map(|(label, latency)| row(label, latency, job, (&percentiles, is_assumed), indent)));
     lines
 }
 
@@ -50,15 +51,22 @@ pub(crate) fn rows(result: &Measured) -> Vec<(String, &LatencyStats)> {
     rows
 }
 
-fn row(label: &str, latency: &LatencyStats, job: &JobResult, percentiles: &[(f64, &str)], indent: usize) -> String {
+fn row(
+    label: &str,
+    latency: &LatencyStats,
+    job: &JobResult,
+    (percentiles, is_assumed): (&[(f64, &str)], bool),
+    indent: usize,
+) -> String {
     let time = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), |ns| Nanos::new(ns.round() as u64).to_string());
     let known = job.known_latency(latency);
     let mean = format!("{} ± {}", time(known.mean_ns), time(known.stddev_ns));
     let mut line = format!("  {label:<width$}{mean:>MEAN$}", width = indent - 2);
     for (percent, _) in percentiles {
-        let value = crate::words::percentile(latency.percentile(*percent));
+        let value = crate::words::modelled_percentile(*percent, latency.percentile(*percent), is_assumed);
         line.push_str(&format!("{value:>COLUMN$}"));
     }
-    line.push_str(&format!("{:>COLUMN$}", time(known.max_ns.map(|ns| ns as f64))));
+    let most = time(known.max_ns.map(|ns| ns as f64));
+    line.push_str(&format!("{:>COLUMN$}", if is_assumed && most != "-" { format!("~{most}") } else { most }));
     line
 }

@@ -16,7 +16,6 @@ use crate::fio::note_text;
 use crate::sheet::{Sheet, SheetStyle, Tone, wrap};
 use crate::stuck::{LISTED_MOST, stuck_lines};
 use crate::{civil, words};
-use results::answer::{Answer, Outcome};
 
 pub(crate) use latency::rows as latencies;
 
@@ -27,9 +26,13 @@ const INDENT: usize = 16;
 #[must_use]
 pub fn text(run: &Run, verdicts: &[Verdict], style: SheetStyle) -> String {
     let mut page = RunPage { sheet: Sheet::new(style.readable(), INDENT) };
-    page.answers(run, verdicts);
+    words::run_answers(run, verdicts).iter().for_each(|answer| answer.write(&mut page.sheet));
     page.head(run);
-    run.jobs.iter().for_each(|job| page.job(job, run.model.is_some()));
+    if run.jobs.len() > words::JOBS_ANSWERED && !style.details {
+        page.jobs(run, verdicts);
+    } else {
+        run.jobs.iter().for_each(|job| page.job(job, run));
+    }
     run.fleet.iter().for_each(|fleet| page.ranks(fleet));
     for note in &run.notes {
         page.sheet.gap();
@@ -48,56 +51,14 @@ pub fn text(run: &Run, verdicts: &[Verdict], style: SheetStyle) -> String {
 /// Name of the engine that accesses a modelled volume directly.
 const MODEL: &str = "model";
 
-/// Number of jobs up to which each has its whole answer, and number of one-line answers.
-const ANSWERED: usize = 3;
-const LISTED: usize = 12;
-
-/// Returns a text up to the end of its first sentence.
-fn first_sentence(text: &str) -> &str {
-    text.find(". ").map_or(text, |end| &text[..=end])
-}
+/// Number of lines for jobs without details.
+const LISTED: usize = 14;
 
 struct RunPage {
     sheet: Sheet,
 }
 
 impl RunPage {
-    /// Appends what each job did and what limited it.
-    fn answers(&mut self, run: &Run, verdicts: &[Verdict]) {
-        let of_job = |verdict: &Verdict| Some(words::run_answer(run, verdict, run.jobs.get(verdict.job)?));
-        match verdicts {
-            [verdict] => of_job(verdict).iter().for_each(|answer| answer.write(&mut self.sheet)),
-            several if several.len() > ANSWERED => {
-                let named = several.iter().filter_map(|verdict| Some((run.jobs.get(verdict.job)?, of_job(verdict)?)));
-                let short = named.map(|(job, answer)| {
-                    let verdict = first_sentence(&answer.verdict).to_owned();
-                    (job.name.clone(), Answer { verdict, actions: Vec::new(), ..answer })
-                });
-                let mut short: Vec<(String, Answer)> = short.collect();
-                // What is not to be trusted comes first, and is never cut off.
-                short.sort_by_key(|(_, answer)| match answer.outcome {
-                    Outcome::Bad => 0,
-                    Outcome::Unknown => 1,
-                    Outcome::Good | Outcome::Neutral => 2,
-                });
-                let mut whole = Answer::of_several(short);
-                let lines: Vec<&str> = whole.verdict.lines().collect();
-                if lines.len() > LISTED && !self.sheet.shows_details() {
-                    let more = lines.len() - LISTED;
-                    whole.verdict =
-                        format!("{}\nand {} more jobs: --details", lines[..LISTED].join("\n"), grouped(more as u64));
-                }
-                whole.write(&mut self.sheet);
-            }
-            several => {
-                let named = several
-                    .iter()
-                    .filter_map(|verdict| Some((run.jobs.get(verdict.job)?.name.clone(), of_job(verdict)?)));
-                Answer::of_several(named.collect()).write(&mut self.sheet);
-            }
-        }
-    }
-
     fn head(&mut self, run: &Run) {
         if !self.sheet.shows_details() {
             return self.outcome(run);
@@ -149,8 +110,19 @@ impl RunPage {
         lines[1..].iter().for_each(|line| self.sheet.line(&format!("  {line}")));
     }
 
-    fn job(&mut self, job: &JobResult, modelled: bool) {
-        let (declared, result) = (&job.declared, &job.result);
+    /// Appends a line for each job.
+    fn jobs(&mut self, run: &Run, verdicts: &[Verdict]) {
+        self.sheet.gap();
+        let (table, more) = crate::grid::job_table(run, verdicts, LISTED);
+        table.write(&mut self.sheet);
+        if more > 0 {
+            self.sheet
+                .line(&self.sheet.faint(&format!("  and {}: --details", units::counted(more as u64, "more job"))));
+        }
+    }
+
+    fn job(&mut self, job: &JobResult, run: &Run) {
+        let (declared, result, modelled) = (&job.declared, &job.result, run.model.is_some());
         self.sheet.gap();
         self.title(job);
         for (kind, _) in result.used_kinds() {
@@ -160,7 +132,7 @@ impl RunPage {
                 None => self.stated(&known, kind),
             }
         }
-        self.latencies(job);
+        self.latencies(job, words::tail_is_assumed(run));
         if let Some(in_flight) = result.in_flight() {
             self.sheet.field("in flight", &in_flight_text(in_flight, declared));
         }
@@ -225,8 +197,8 @@ impl RunPage {
         }
     }
 
-    fn latencies(&mut self, job: &JobResult) {
-        let lines = latency::table(job, self.sheet.width(), INDENT);
+    fn latencies(&mut self, job: &JobResult, is_assumed: bool) {
+        let lines = latency::table(job, self.sheet.width(), INDENT, is_assumed);
         for (index, line) in lines.iter().enumerate() {
             let (label, values) = line.split_at(INDENT.min(line.len()));
             let faint = self.sheet.faint(label);

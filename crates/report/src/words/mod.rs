@@ -12,15 +12,17 @@ mod pages;
 mod providers;
 mod ranks;
 mod run;
+mod totals;
 mod volume;
 
 pub(crate) use databases::{setting_line, settings};
 pub(crate) use explain::{Origin, explain_answer};
-pub(crate) use measured::{LARGE_BYTES, run_answer};
+pub(crate) use measured::{JOBS_ANSWERED, rests_on, run_answers, tail_is_assumed};
 pub(crate) use pages::run_findings_markdown;
 pub(crate) use providers::create as create_volume;
 pub(crate) use run::{replay, replay_notes, replay_tone};
 pub(crate) use run::{verified, verified_tone};
+pub(crate) use totals::{LARGE_BYTES, TotalFigures, limit, modelled_percentile};
 
 /// Formats a percentile: `2.8 ms`, `\u{2265} 17.1 s` in the last class of a histogram, `-` if it is unknown.
 pub(crate) fn percentile(percentile: Option<record::Percentile>) -> String {

@@ -3,9 +3,9 @@
 use results::sweep::Sweep;
 use units::{count, percent};
 
-use super::super::figure::{ChartFigure, ChartSize, LegendKey, SeriesStyle};
+use super::super::figure::{ChartFigure, ChartSize, LegendKey};
 use super::super::table::HtmlTable;
-use crate::chart::{isolated, time};
+use crate::chart::{isolated, line, time};
 use crate::sweep::{Panel, panels};
 
 const HEIGHT: f64 = 300.0;
@@ -42,10 +42,7 @@ fn view(panel: &Panel, note: &str, sweeps: &[&Sweep]) -> ChartFigure {
         y,
         |frame, out| panel.draw(out, frame, sweeps),
     );
-    let key = |(number, sweep): (usize, &&Sweep)| LegendKey {
-        class: SeriesStyle { colour: number, dash: 0 }.line(),
-        name: sweep.label(),
-    };
+    let key = |(number, sweep): (usize, &&Sweep)| LegendKey { class: line(number), name: sweep.label() };
     let legend = if sweeps.len() > 1 { sweeps.iter().enumerate().map(key).collect() } else { Vec::new() };
     let (title, table) = (panel.title, table(panel.title, sweeps));
     ChartFigure { title, note: note.to_owned(), legend, picture, table }

@@ -2,6 +2,7 @@
 
 mod credits;
 mod flow;
+pub(super) mod grid;
 mod heat;
 pub(super) mod knee;
 mod latency;

@@ -42,10 +42,14 @@ pub(in super::super) fn curve(part: &SectionPart<'_>) -> Option<ChartFigure> {
         }
     });
     let legend = curves.iter().map(|curve| LegendKey { class: curve.style.line(), name: curve.name.clone() });
-    let note = "Each step to the right is ten times rarer.";
+    let assumed = match part.members.iter().any(|member| crate::words::tail_is_assumed(member.run)) {
+        true => " Beyond 99.9% it follows from the assumed distribution of a model.",
+        false => "",
+    };
+    let note = format!("Each step to the right is ten times rarer.{assumed}");
     Some(ChartFigure {
         title: "Percentiles of latency",
-        note: note.to_owned(),
+        note,
         legend: if curves.len() > 1 { legend.collect() } else { Vec::new() },
         table: table(&curves),
         picture,

@@ -150,7 +150,7 @@ fn picture(rows: &[MapRow], series: &AlignedSeries, reference: f64) -> String {
     let every = (LABEL / each).ceil() as usize;
     let x = Axis::time_to(series.width_ns * series.columns as f64);
     // Lines from the labels would cross pale cells.
-    let y = Axis { scale: Scale::linear(0.0, count), ticks: Vec::new(), name: "" };
+    let y = Axis { scale: Scale::linear(0.0, count), ticks: Vec::new(), name: String::new() };
     let mut out = Svg::within(WIDTH, TOP + each * count + BOTTOM, "IOPS by rank over time");
     let frame = Frame { left: LEFT, top: TOP, width: WIDTH - LEFT - RIGHT, height: each * count, x: &x, y: &y };
     frame.axes(&mut out);

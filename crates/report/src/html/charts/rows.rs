@@ -33,7 +33,7 @@ const LANE: f64 = 13.0;
 /// Distance between two rows.
 const GAP: f64 = 9.0;
 /// Width of the column of names.
-const LEFT: f64 = 168.0;
+const LEFT: f64 = 190.0;
 /// Maximum number of characters of a name.
 const LETTERS: usize = 18;
 
@@ -43,7 +43,7 @@ pub(super) fn picture(label: &str, x: &Axis, rows: &[ChartRow], behind: impl FnO
     let each = lanes * LANE + GAP;
     let middle = |number: usize| (rows.len() - number) as f64 - 0.5;
     let ticks = rows.iter().enumerate().map(|(number, row)| (middle(number), shortened(&row.label))).collect();
-    let y = Axis { scale: Scale::linear(0.0, rows.len() as f64), ticks, name: "" };
+    let y = Axis { scale: Scale::linear(0.0, rows.len() as f64), ticks, name: String::new() };
     ChartSize::around(each * rows.len() as f64, LEFT, x).picture(label, x, &y, |frame, out| {
         behind(frame, out);
         frame.axes(out);

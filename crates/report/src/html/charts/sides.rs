@@ -73,7 +73,7 @@ fn row((name, of): &Statistic, sides: &[Sides<'_>]) -> ChartRow {
 fn table(sides: &[Sides<'_>]) -> HtmlTable {
     let names: Vec<String> =
         sides.iter().flat_map(|side| ["service", "response"].map(|what| format!("{} {what}", side.name))).collect();
-    let head: Vec<&str> = std::iter::once("").chain(names.iter().map(String::as_str)).collect();
+    let head: Vec<&str> = std::iter::once("statistic").chain(names.iter().map(String::as_str)).collect();
     let mut table = HtmlTable::new("Service and response", &head, 1);
     for (name, of) in ROWS {
         let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), time);

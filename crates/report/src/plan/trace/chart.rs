@@ -5,7 +5,7 @@ use plan::replay::{ReplayResult, ReplayedCandidate};
 use results::plan::TracePlanResult;
 
 use super::figures::{clock, percentile_name, requirements};
-use crate::chart::{Axis, Frame, Scale, Svg, nines, series, short_time, time};
+use crate::chart::{Axis, Frame, Scale, Svg, nines, series, time};
 use crate::plan::chart::PriceChart;
 
 const WIDTH: f64 = 900.0;
@@ -41,7 +41,7 @@ pub(super) fn percentiles(charted: &[Charted<'_>], bounds: &[(f64, f64)]) -> Str
     };
     let all: Vec<f64> = charted.iter().flat_map(|(_, outcome)| points(outcome)).map(|(_, ns)| ns).collect();
     let limits = bounds.iter().map(|(_, secs)| secs * 1e9);
-    let y = Axis::new(Scale::around(all.iter().copied().chain(limits)), 6, short_time);
+    let y = Axis::new(Scale::around(all.iter().copied().chain(limits)), 6, time);
     let x = Axis::nines_to(4.0);
     draw("Latency by percentile", &numbered(charted), (&x, &y), |frame, out| {
         for (share, secs) in bounds {
@@ -60,7 +60,7 @@ pub(super) fn latency_over_time(charted: &[Charted<'_>]) -> Option<String> {
     let end = intervals().map(|one| one.to_secs).reduce(f64::max)?;
     let x = Axis::time_to(end * 1e9);
     let all: Vec<f64> = intervals().map(|one| one.p99_secs * 1e9).collect();
-    let y = Axis::new(Scale::around(all.into_iter()), 6, short_time);
+    let y = Axis::new(Scale::around(all.into_iter()), 6, time);
     Some(draw("99th percentile of latency over time", &numbered(charted), (&x, &y), |frame, out| {
         for (number, (_, outcome)) in charted.iter().enumerate() {
             let shown = outcome.course.iter().filter(|one| one.p99_secs > 0.0);

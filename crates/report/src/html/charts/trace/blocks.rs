@@ -64,7 +64,7 @@ fn sizes(first: u64, last: u64) -> Axis {
     Axis {
         scale: Scale::exact(first as f64, last.max(first * 2) as f64),
         ticks: ticks.collect(),
-        name: "size of the cache",
+        name: "size of the cache".to_owned(),
     }
 }
 

@@ -153,5 +153,5 @@ fn widths(windows: &[WindowProfile]) -> Option<Axis> {
     let [first, .., last] = windows else { return None };
     let ticks = windows.iter().map(|window| (window.width_ns as f64, elapsed(window.width_ns as f64)));
     let scale = Scale::exact(first.width_ns as f64 / 1.2, last.width_ns as f64 * 1.2);
-    Some(Axis { scale, ticks: ticks.collect(), name: "width of the window" })
+    Some(Axis { scale, ticks: ticks.collect(), name: "width of the window".to_owned() })
 }
