@@ -89,6 +89,7 @@ fn spec(random: &mut Random) -> Spec {
     let stations = if random.below(3) == 0 { vec![station(random)] } else { Vec::new() };
     let count = random.below(4);
     Spec {
+        striping: None,
         name: "swarm".to_owned(),
         title: "one of a swarm".to_owned(),
         size: Bytes::new(1 << 40),

@@ -78,6 +78,7 @@ pub(crate) fn run(spec: &Spec, text: &str, seed: u64) -> Outcome {
 pub(crate) fn constant(latency: Nanos) -> Spec {
     let law = Law::Constant(latency);
     Spec {
+        striping: None,
         name: "constant".to_owned(),
         title: "constant latency".to_owned(),
         size: Bytes::new(1 << 40),
