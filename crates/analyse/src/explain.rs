@@ -24,6 +24,9 @@ pub struct Explanation {
     /// Whether a steady state ended the job.
     #[serde(skip)]
     pub ended_steady: bool,
+    /// Whether the size of the requests is known.
+    #[serde(skip)]
+    pub is_sized: bool,
     /// Known figures.
     pub figures: Vec<Evidence>,
     /// Intervals with requests, of which the figures are, if there are others too.
@@ -121,6 +124,7 @@ fn explanation(
         engine: None,
         verifies: false,
         ended_steady: false,
+        is_sized: seen.mean_bytes().is_some(),
         figures: figures(seen),
         active: seen.active,
         findings,

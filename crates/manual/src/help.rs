@@ -84,8 +84,7 @@ mod tests {
             [HelpBlock::Text("Some words\non two lines."), HelpBlock::Listing("Expressions:", vec!["a >= 1"])];
         assert_eq!(help.description, description);
         assert_eq!(help.examples, ["fathom run a", "fathom run b"]);
-        let codes =
-            [("0", "good"), ("1", "bad"), ("128+n", "ended by signal n: kept"), ("with --run", "the exit code of CMD")];
+        let codes = [("0", "good"), ("1", "bad"), ("128+n", "ended by signal n: kept"), ("with --run", "that of CMD")];
         assert_eq!(borrowed(&help.exits), codes);
     }
 

@@ -29,7 +29,8 @@ const SHARED: f64 = 1.05;
 pub(super) fn limit(facts: Facts<'_>, model: &ModelRecord, in_flight: f64) -> Finding {
     // Stages of other jobs' volumes do not count.
     let stages = model.stages_of(facts.job);
-    let requests: u64 = stages.clone().map(|stage| stage.requests).max().unwrap_or(0);
+    let requests: u64 =
+        stages.clone().map(|stage| sum(&alike(facts, model, stage), |of| of.requests)).max().unwrap_or(0);
     let held = stages.clone().max_by(|a, b| weight(a).total_cmp(&weight(b)));
     // Before and after credits run out, two limits delay operations in turn.
     let together: u64 = stages.clone().map(|stage| stage.decided).sum();
@@ -58,8 +59,20 @@ fn delayed_fraction(stage: &ServiceStage) -> f64 {
     stage.delayed as f64 / stage.requests.max(1) as f64
 }
 
+/// Returns the same limit of all volumes in RAID 0, which are one volume of the record; otherwise the stage alone.
+fn alike<'a>(facts: Facts<'_>, model: &'a ModelRecord, stage: &ServiceStage) -> Vec<&'a ServiceStage> {
+    let stages = model.stages_of(facts.job);
+    let place = |of: &ServiceStage| (of.name.clone(), of.volumes.clone(), of.workers.clone(), of.hosts);
+    stages.filter(|other| place(other) == place(stage)).collect()
+}
+
+fn sum(stages: &[&ServiceStage], of: impl Fn(&ServiceStage) -> u64) -> u64 {
+    stages.iter().map(|stage| of(stage)).sum()
+}
+
 fn delayed_by(facts: Facts<'_>, model: &ModelRecord, stage: &ServiceStage, requests: u64) -> Finding {
-    let held = stage.delay_ns as f64 / requests.max(1) as f64;
+    let alike = alike(facts, model, stage);
+    let held = sum(&alike, |of| of.delay_ns) as f64 / requests.max(1) as f64;
     // Without the wait, this many operations in flight would keep the limit just as busy.
     let service = facts.result().service_mean_ns().unwrap_or(held);
     let in_flight = facts.result().in_flight().unwrap_or(0.0);
@@ -71,12 +84,15 @@ fn delayed_by(facts: Facts<'_>, model: &ModelRecord, stage: &ServiceStage, reque
     // The rate of the job is that of the limit if the limit held all the time, and no other job had a part of it.
     let is_shared = stage.requests as f64 > SHARED * facts.result().ios() as f64;
     let is_rate = stage.utilisation >= WHOLE && !is_shared && spent(model.stages_of(facts.job)).is_none();
+    // Random offsets load the volumes of a stripe unevenly at such a depth.
+    let is_even = alike.len() == 1;
+    let delayed = sum(&alike, |of| of.delayed) as f64 / sum(&alike, |of| of.requests).max(1) as f64;
     let finding = Finding::new(Code::ModelHeldBack, Severity::Info)
         .about(&stage.label())
-        .with(Quantity::DecidedShare, delayed_fraction(stage), EvidenceSource::Model)
+        .with(Quantity::DecidedShare, delayed, EvidenceSource::Model)
         .with(Quantity::HeldMean, held, EvidenceSource::Model)
         .with(Quantity::Utilisation, stage.utilisation, EvidenceSource::Model)
-        .with(Quantity::InFlightNeeded, is_rate.then_some(enough.max(1.0)), EvidenceSource::LittlesLaw);
+        .with(Quantity::InFlightNeeded, (is_rate && is_even).then_some(enough.max(1.0)), EvidenceSource::LittlesLaw);
     match (ran_out_ns(stage), draining(model.stages_of(facts.job))) {
         (Some(at_ns), _) => finding.with(Quantity::CreditsGone, at_ns, EvidenceSource::Model),
         (None, Some(credits)) if stage.credits.is_none() => with_credits(finding, credits),

@@ -153,13 +153,12 @@ fn of_figures(explanation: &Explanation, subject: &str, origin: Origin<'_>) -> (
     let rate = iops.map(|iops| format!("{} IOPS", count(iops)));
     let latency = figure(Quantity::LatencyMean).map(|ns| format!(" at {}", time(ns))).unwrap_or_default();
     let seen = rate.map(|rate| rate + &latency);
-    let is_sized = !explanation.notes.iter().any(|note| note.starts_with("no block size is given"));
     match (busy, &seen) {
         (Some(busy), Some(seen)) if busy < IDLE_SHARE => (Outcome::Good, format!("No: {subject} is idle: {seen}.")),
         (Some(busy), Some(seen)) if busy < BUSY_SHARE => {
             (Outcome::Good, format!("No: {subject} is busy {} of the time, {seen}.", percent(busy)))
         }
-        (_, Some(seen)) if origin.volume.is_some() && !is_sized => (
+        (_, Some(seen)) if origin.volume.is_some() && !explanation.is_sized => (
             Outcome::Unknown,
             format!("Cannot tell: {subject} gives {seen}, but without a block size its throughput is unknown."),
         ),
