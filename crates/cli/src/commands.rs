@@ -41,9 +41,9 @@ enum Command {
     /// Accept fio's own command line, with fio's output and exit codes
     #[command(override_usage = "fathom fio ARG...", after_help = FIO_HELP)]
     Fio,
-    /// Compare two runs, with confidence intervals
+    /// Compare runs, with confidence intervals
     #[command(
-        override_usage = "fathom compare [OPTIONS] BASELINE CANDIDATE",
+        override_usage = "fathom compare [OPTIONS] BASELINE CANDIDATE...",
         after_help = crate::compare::HELP
     )]
     Compare(crate::compare::CompareOptions),

@@ -256,6 +256,26 @@ fn classes_of_a_document_are_in_the_order_of_their_numbers() {
     assert_eq!(run(&text).jobs[0].declared.in_flight_possible, Some(16));
 }
 
+/// Without `ioengine` a job with 32 operations in flight was taken for one of psync, which cannot have them.
+#[test]
+fn an_engine_without_a_name_queues_if_the_depths_show_it() {
+    let declared = |latency_ns: u64, levels: &str| {
+        let kind = format!(
+            "{{\"io_bytes\": 4096000, \"io_kbytes\": 4000, \"bw\": 4000, \"runtime\": 1000, \"total_ios\": 1000, \"iops\": 1000.0, \
+             \"clat_ns\": {{\"mean\": {latency_ns}, \"max\": {latency_ns}, \"N\": 1000}}}}"
+        );
+        let text = format!(
+            "{{\"fio version\": \"fio-3.33\", \"jobs\": [{{\"jobname\": \"a\", \"groupid\": 0, \"error\": 0, \"job_runtime\": 1000, \
+             \"job options\": {{\"name\": \"a\", \"rw\": \"randread\", \"iodepth\": \"32\"}}, \"latency_depth\": 32, \
+             \"iodepth_level\": {levels}, \"read\": {kind}}}]}}"
+        );
+        let declared = run(&text).jobs[0].declared.clone();
+        (declared.engine, declared.in_flight_possible)
+    };
+    assert_eq!(declared(32_000_000, "{\"1\": 0.1, \"32\": 99.9}"), (String::new(), Some(32)));
+    assert_eq!(declared(990_000, "{\"1\": 100.0, \"32\": 0.0}"), ("psync".to_owned(), Some(1)));
+}
+
 /// Merged clones of two clients of one server were taken for single workers, which halved the rate.
 #[test]
 fn two_clients_of_one_server_have_the_iops_of_fio() {

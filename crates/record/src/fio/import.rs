@@ -431,8 +431,11 @@ fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
 fn declared(entry: &JobEntry, options: &TypedOptions<'_>, workers: u32) -> Declared {
     // The default depends on the system, which paths show.
     let is_windows = options.get("filename").is_some_and(|path| path.contains('\\') && !path.starts_with('/'));
-    let engine = options.get("ioengine").unwrap_or(if is_windows { "windowsaio" } else { "psync" });
-    let has_queue = is_async(engine) || options.get("io_submit_mode") == Some("offload");
+    let default = if is_windows { "windowsaio" } else { "psync" };
+    // A model, or a command line that the document does not repeat, may have chosen an engine that queues.
+    let deeper: f64 = entry.iodepth_level.0.iter().skip(1).map(|(_, percent)| percent).sum();
+    let engine = options.get("ioengine").unwrap_or(if deeper > 50.0 { "" } else { default });
+    let has_queue = engine.is_empty() || is_async(engine) || options.get("io_submit_mode") == Some("offload");
     let typed = || options.number("iodepth").and_then(|depth| u32::try_from(depth).ok());
     let iodepth = Some(entry.latency_depth).filter(|depth| *depth > 0).or_else(typed).unwrap_or(1).max(1);
     let iodepth_effective = if has_queue { iodepth } else { 1 };
