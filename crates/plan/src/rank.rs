@@ -25,7 +25,7 @@ pub struct Ranking {
     /// If none meets the need: requirements that no volume meets in any size and with any setting, even alone. Only
     /// [`plan`](crate::plan) looks for them.
     pub impossible: Vec<Nearest>,
-    /// If each requirement can be met alone, but not all together: the candidate nearest to all.
+    /// If no single volume meets all requirements at once: the candidate nearest to all.
     pub nearest: Option<usize>,
 }
 

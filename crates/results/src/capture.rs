@@ -329,7 +329,7 @@ pub struct SampleResult {
     /// Number of samples that were not taken in time, so that an interval is longer.
     #[serde(rename = "missed_samples")]
     pub missed: u64,
-    /// Number of intervals without figures, because the counters began anew.
+    /// Number of intervals without figures, because the counters were reset.
     #[serde(rename = "counter_restarts")]
     pub restarts: u64,
     /// Kinds of requests that were counted, and all together if there are several.

@@ -91,15 +91,18 @@ fn unfinished(sources: &[SourceFile]) -> Vec<String> {
     found
 }
 
-/// Returns the uses of banned words in sources, documents and generated pages.
+/// Returns the uses of banned words and outdated phrases in sources, documents and generated pages.
 fn banned_words(root: &Path, sources: &[SourceFile]) -> Result<Vec<String>> {
     let mut found: Vec<String> =
         sources.iter().flat_map(|source| names::banned_in(&source.path.display().to_string(), &source.text)).collect();
+    let mut pages = Vec::new();
     let documents = ["docs", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
     for path in sources::files(root, &documents, &["md", "html", "txt"])? {
         let text = std::fs::read_to_string(root.join(&path)).unwrap_or_default();
         found.extend(names::banned_in(&path.display().to_string(), &text));
+        pages.push((path.display().to_string(), text));
     }
+    found.extend(words::outdated(sources, &pages));
     Ok(found)
 }
 

@@ -28,6 +28,83 @@ pub(super) fn print(root: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Phrases that texts once had, which a reader had to decode. Each stands for a habit.
+const OUTDATED: &[&str] = &[
+    "that were bought",
+    "the processor that asked",
+    "handed no more commands",
+    "in many pieces",
+    "to collect its garbage",
+    "have to travel",
+    "only claims to",
+    "holds it back",
+    "held back",
+    "how old runs become",
+    "where there is no `xdg",
+    "with a latency as well known",
+    "whose latency is not assumed",
+    "at a price that is not",
+    "which has no end",
+    "no volume has it",
+    "to spare",
+    "to leave free",
+    "set 3 in flight",
+    "a sharp corner",
+    "a round corner",
+    "hardly a corner",
+    "brings all there is",
+    "did not last and does not count",
+    "leave less for the other",
+    "continued others and counted",
+    "replies left",
+    "has no course over time",
+    "did not settle",
+    "are so alike",
+    "of the baseline it was found",
+    "% later",
+    "% sooner",
+    "each stretch",
+    "the darker a place",
+    "everything was done",
+    "cpu an operation",
+    "operations a second",
+    "is more than chance",
+    "beside the first",
+    "silent for too long",
+    "began anew",
+    "cannot look at",
+    "its time is over",
+    "than the rate wants",
+    "the maximum of fathom",
+    "of one's own",
+    "told at once",
+    "more said of it",
+    "handed over at a time",
+    "is sent away",
+    "in the room",
+    "keeps bytes like a disk",
+    "provider here has a machine",
+    "price of none of them",
+    "the volume keeps up",
+];
+
+/// Returns the strings and pages that have an outdated phrase.
+pub(super) fn outdated(sources: &[SourceFile], pages: &[(String, String)]) -> Vec<String> {
+    let of_sources = sources.iter().filter(|source| is_read_by_users(source)).flat_map(|source| {
+        let place = |one: &UserString| format!("{}:{}", source.path.display(), one.line);
+        strings(source).into_iter().map(move |one| (place(&one), one.text))
+    });
+    let of_pages =
+        pages.iter().map(|(place, text)| (place.clone(), text.split_whitespace().collect::<Vec<_>>().join(" ")));
+    let mut found = Vec::new();
+    for (place, text) in of_sources.chain(of_pages) {
+        let text = text.to_lowercase();
+        let phrases = OUTDATED.iter().filter(|phrase| text.contains(**phrase));
+        found.extend(phrases.map(|phrase| format!("{place}: `{phrase}`: say it as a storage engineer would")));
+    }
+    found
+}
+
 /// Reports whether a file has strings for users: those of the crates, outside of tests.
 fn is_read_by_users(source: &SourceFile) -> bool {
     source.path.starts_with("crates") && !source.is_test

@@ -74,7 +74,7 @@ impl VolumeText {
         self.jitter(shown);
     }
 
-    /// Appends how far ahead of an even schedule limits admit operations, grouped by limit if they differ.
+    /// Appends the burst tolerance of limits, grouped by limit if they differ.
     fn jitter(&mut self, shown: &CatalogVolume<'_>) {
         let mut known: Vec<(&Jitter, Vec<&str>)> = Vec::new();
         for limit in shown.rows.iter().filter_map(|row| row.limit) {
@@ -86,8 +86,8 @@ impl VolumeText {
         }
         let differ = known.len() > 1;
         for (jitter, names) in known {
-            let whose = if differ { names.join(", ") } else { "limits without a bucket".to_owned() };
-            let text = format!("{whose} admit operations up to {} ahead of an even schedule", cited_jitter(jitter));
+            let whose = if differ { names.join(", ") } else { "limits without a credit bucket".to_owned() };
+            let text = format!("burst tolerance of {whose}: {}", cited_jitter(jitter));
             self.sheet.wrapped("  ", &text);
         }
     }

@@ -192,7 +192,7 @@ pub(super) fn assumptions(candidate: &Candidate) -> Vec<String> {
     let latency = candidate.about.latency_assumed.iter().map(|why| format!("latency: {why}"));
     let jitter = candidate.spec.limits.iter().find_map(|limit| match &limit.burst {
         Burst::Jitter(jitter) if jitter.basis.name() == "assumed" => {
-            Some(format!("bursts: {} admits requests up to {} ahead of an even schedule", limit.name, jitter.time))
+            Some(format!("burst tolerance of {}: {}", limit.name, jitter.time))
         }
         _ => None,
     });
