@@ -419,6 +419,15 @@ impl SeriesRecord {
         let third = iops.len() / 3;
         (third >= 3).then(|| (mean(&iops[..third]), mean(&iops[iops.len() - third..])))
     }
+
+    /// Returns the mean operations per second of the complete intervals before and after an instant; `None` if there are
+    /// none on one side.
+    #[must_use]
+    pub fn before_and_after(&self, at_ns: f64) -> Option<(f64, f64)> {
+        let (iops, at) = (self.iops(), at_ns / self.paced().width_ns.max(1) as f64);
+        let (before, after) = (iops.get(..at as usize)?, iops.get(at.ceil() as usize..)?);
+        (!before.is_empty() && !after.is_empty()).then(|| (mean(before), mean(after)))
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -221,9 +221,6 @@ pub(crate) fn drift(facts: Facts<'_>) -> Option<Finding> {
         return None;
     }
     let runtime_s = (facts.result().elapsed_ns() as f64 / 1e9 * 5.0).ceil() as u64;
-    let finding = Finding::new(Code::BurstOrDrift, Severity::Advice)
-        .with(Quantity::EarlyIops, early, EvidenceSource::Intervals)
-        .with(Quantity::LateIops, late, EvidenceSource::Intervals);
     // A longer run does not help if the reason is known.
     let reason = facts.run.model.as_ref().filter(|_| late < early);
     let reason = reason.and_then(|known| model::spent(known.stages_of(facts.job)));
@@ -231,13 +228,19 @@ pub(crate) fn drift(facts: Facts<'_>) -> Option<Finding> {
     if facts.job.replay.is_some() && reason.is_none() {
         return None;
     }
-    Some(match reason {
+    let phases = reason.and_then(|(_, gone_ns)| facts.series().before_and_after(gone_ns));
+    let (early, late) = phases.unwrap_or((early, late));
+    let finding = Finding::new(Code::BurstOrDrift, Severity::Advice)
+        .with(Quantity::EarlyIops, early, EvidenceSource::Intervals)
+        .with(Quantity::LateIops, late, EvidenceSource::Intervals);
+    Some(match reason.filter(|_| phases.is_some()) {
         Some((stage, gone_ns)) => {
             let finding = finding.about(&stage.name).with(Quantity::CreditsGone, gone_ns, EvidenceSource::Model);
             let ramp_s = (gone_ns / 1e9).ceil() as u64;
             // A trace is replayed from its beginning.
             if facts.job.replay.is_none() { finding.remedy(Remedy::Ramp { ramp_s }) } else { finding }
         }
+        None if facts.job.replay.is_some() => finding,
         None => finding.remedy(Remedy::RunLonger { runtime_s: runtime_s.max(300) }),
     })
 }

@@ -42,7 +42,7 @@ fn burst_credits_have_a_duration_and_an_end() {
     assert!(lasting.contains("limit is burst IOPS"), "{lasting}");
     assert!(lasting.contains("Burst credits: 5.37M left; at 2.70k/s they last 33.2 min."), "{lasting}");
     let empty = printed("vultr/hdd-block", 120);
-    assert!(empty.contains("500 in the last: the burst credits of volume IOPS ran out after 59.9 s."), "{empty}");
+    assert!(empty.contains("IOPS for 59.9 s, then 500: the burst credits of volume IOPS ran out."), "{empty}");
     assert!(empty.contains("DO Plan with the sustained 500 IOPS; ramp_time=60s"), "{empty}");
 }
 

@@ -697,7 +697,7 @@ mod tests {
         assert!(text.ends_with(" Burst credits: 5.39M left; at 2.70k/s they last 33.3 min."), "{text}");
         let gone = [(Quantity::EarlyIops, 12_000.0), (Quantity::LateIops, 8_000.0), (Quantity::CreditsGone, 60e9)];
         let text = sentence(Code::BurstOrDrift, &gone, None);
-        assert!(text.contains("8.00k in the last: the burst credits of the model ran out after 60.0 s"), "{text}");
+        assert!(text.contains("12.0k IOPS for 60.0 s, then 8.00k: the burst credits of the model ran out."), "{text}");
     }
 
     #[test]

@@ -139,14 +139,12 @@ pub(super) fn not_asynchronous(figures: &SentenceFigures<'_>, engine: &str) -> S
 }
 
 pub(super) fn burst_or_drift(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
-    let reason = figures.clause(Quantity::CreditsGone, || {
-        format!(": the burst credits of {} ran out after {}", subject(finding), figures.span(Quantity::CreditsGone))
-    });
-    format!(
-        "{} IOPS in the first third of the run, {} in the last{reason}.",
-        figures.count(Quantity::EarlyIops),
-        figures.count(Quantity::LateIops)
-    )
+    let (early, late) = (figures.count(Quantity::EarlyIops), figures.count(Quantity::LateIops));
+    if !figures.has(Quantity::CreditsGone) {
+        return format!("{early} IOPS in the first third of the run, {late} in the last.");
+    }
+    let span = figures.span(Quantity::CreditsGone);
+    format!("{early} IOPS for {span}, then {late}: the burst credits of {} ran out.", subject(finding))
 }
 
 pub(super) fn cgroup_throttle(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
