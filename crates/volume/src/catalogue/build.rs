@@ -55,7 +55,15 @@ struct VolumeBuilder<'a> {
     unknown: Vec<UnknownLimit>,
 }
 
-pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<Problem>> {
+/// Which prices of a volume are computed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PriceScope<'a> {
+    AllRegions,
+    /// Those that hold in a region, or without one the price of the [`Spec`].
+    One(Option<&'a str>),
+}
+
+pub(super) fn build(found: &FoundVolume, scope: PriceScope<'_>) -> Result<ResolvedVolume, Vec<Problem>> {
     let volume = found.volume();
     let (problems, notes) = (Vec::new(), found.values.notes.clone());
     let mut builder = VolumeBuilder { found, problems, notes, unknown: Vec::new() };
@@ -66,7 +74,16 @@ pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<Problem>>
     }
     let mut regional =
         |rule: &At<PriceRule>| Some(RegionalPrice { price: builder.price(rule)?, also: rule.also.clone() });
-    let mut prices: Vec<RegionalPrice> = volume.prices.iter().filter_map(&mut regional).collect();
+    // A key `region` selects among several prices; without one the first applies.
+    let key = found.values.key("region").map(super::word);
+    let first = volume.prices.iter().find(|rule| key.is_none() || rule.region == key).or(volume.prices.first());
+    let is_in_scope = |rule: &&At<PriceRule>| match scope {
+        PriceScope::AllRegions => true,
+        PriceScope::One(Some(region)) => rule.holds_in(region),
+        PriceScope::One(None) => first.is_some_and(|first| std::ptr::eq(first, *rule)),
+    };
+    let mut prices: Vec<RegionalPrice> =
+        volume.prices.iter().filter(is_in_scope).filter_map(&mut regional).collect();
     if let Some(striping) = found.values.common.striping {
         for RegionalPrice { price, .. } in &mut prices {
             let rule = format!("{} × ({})", striping.members, price.rule);
@@ -85,7 +102,6 @@ impl VolumeBuilder<'_> {
         let unknown_limits = self.unknown_limits(&limits);
         let stations = self.stations(&volume.stations);
         let behaviour = self.behaviour(volume);
-        // A key `region` selects among several prices; without one the first applies.
         let region = self.found.values.key("region").map(super::word);
         let is_chosen = |of: &&RegionalPrice| region.is_none() || of.price.region == region;
         let price = prices.iter().find(is_chosen).or(prices.first()).map(|of| of.price.clone());

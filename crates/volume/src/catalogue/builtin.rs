@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::machine::{self, MachineType};
 use super::problem::CatalogueText;
 use super::read::read;
 use super::schema::Provider;
@@ -28,6 +29,28 @@ pub(super) fn provider(id: &str) -> Option<Arc<Provider>> {
     // A test parses them all: none has a problem.
     let make = || read(&CatalogueText::new(&format!("models/{id}.toml"), text)).0.map(Arc::new);
     READ.get(index)?.get_or_init(make).clone()
+}
+
+macro_rules! machines {
+    ($($id:literal),* $(,)?) => {
+        /// Machine types, which few commands need: a file of its own for each provider that has some.
+        static MACHINE_TEXTS: &[(&str, &str)] =
+            &[$(($id, include_str!(concat!("../../../../models/machines/", $id, ".toml")))),*];
+    };
+}
+
+machines!["aws", "gcp", "azure"];
+
+static MACHINES: [OnceLock<Arc<Vec<MachineType>>>; MACHINE_TEXTS.len()] = [const { OnceLock::new() }; MACHINE_TEXTS.len()];
+
+pub(super) fn machine_types(id: &str) -> Arc<Vec<MachineType>> {
+    let Some(index) = MACHINE_TEXTS.iter().position(|(known, _)| *known == id) else { return Arc::default() };
+    let make = || {
+        let name = format!("models/machines/{id}.toml");
+        let (file, _) = read(&CatalogueText::new(&name, MACHINE_TEXTS[index].1));
+        Arc::new(file.as_ref().map(machine::of_file).unwrap_or_default())
+    };
+    Arc::clone(MACHINES[index].get_or_init(make))
 }
 
 /// One volume of the catalogue.
@@ -69,7 +92,7 @@ mod tests {
 
     #[test]
     fn every_built_in_file_is_valid() {
-        for (id, text) in TEXTS {
+        for (id, text) in TEXTS.iter().chain(MACHINE_TEXTS) {
             let provider = super::super::from_text(&CatalogueText::new(id, text)).unwrap_or_else(|problems| {
                 panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
             });

@@ -435,6 +435,11 @@ pub(super) struct PriceRule {
 }
 
 impl PriceRule {
+    /// Reports whether the price applies in a region; one without a region applies everywhere.
+    pub(super) fn holds_in(&self, region: &str) -> bool {
+        super::about::holds_in(self.region.as_deref(), &self.also, region)
+    }
+
     /// Returns the currency and the rule; `None` unless there is one of them.
     pub(super) fn amount(&self) -> Option<(&'static str, &SchemaRule)> {
         match (&self.usd, &self.eur) {
