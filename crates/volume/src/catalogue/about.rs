@@ -8,8 +8,8 @@ use super::bounds::{Bounds, FigureOrigin};
 use super::key::KeyKind;
 use super::placed_rule::SchemaRule;
 use super::rule::{eval, number};
-use super::schema::{LatencyBasis, VolumeType};
-use crate::spec::Price;
+use super::schema::{FailureRule, LatencyBasis, VolumeType};
+use crate::spec::{LimitSource, Price};
 
 /// Descriptive facts of a volume.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,6 +25,12 @@ pub struct About {
     pub unknown: Vec<String>,
     /// Whether many machines may read it at once.
     pub many_readers: bool,
+    /// Most such volumes on one machine of the provider; its types may take fewer. `None` if it is not published.
+    pub max_volumes: Option<u32>,
+    /// Source of `max_volumes`.
+    pub max_volumes_source: String,
+    /// Published probability that the volume is lost within a year; `None` if it is not published.
+    pub annual_failure: Option<AnnualFailure>,
     /// Keys with their ranges and values.
     pub keys: Vec<KeyFacts>,
     /// Reason for an assumed latency; `None` if it is not assumed.
@@ -33,6 +39,16 @@ pub struct About {
     pub latency_basis: LatencyBasis,
     /// Prices in all known regions, including that of its [`Spec`](crate::Spec).
     pub prices: Vec<RegionalPrice>,
+}
+
+/// Published probability that a volume is lost within a year.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnnualFailure {
+    /// Upper bound, in percent.
+    pub percent: f64,
+    /// What the provider says.
+    pub published: String,
+    pub source: LimitSource,
 }
 
 /// A price and the regions in which it applies.
@@ -70,6 +86,12 @@ pub struct KeyFacts {
 
 pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
     let provider = &found.provider;
+    let max_volumes = volume.max_volumes.as_ref().or(provider.max_volumes.as_ref());
+    let failure = |rule: &FailureRule| AnnualFailure {
+        percent: rule.percent,
+        published: rule.published.clone(),
+        source: provider.sources.get(&*rule.source).cloned().unwrap_or_default(),
+    };
     let is_assumed = volume.drive.is_none() && found.values.common.latency_ns.is_none();
     About {
         provider: provider.title.clone(),
@@ -78,6 +100,9 @@ pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
         as_of: volume.as_of.clone().unwrap_or_else(|| provider.as_of.clone()),
         unknown: volume.unknown.clone(),
         many_readers: volume.many_readers,
+        max_volumes: max_volumes.map(|most| most.count),
+        max_volumes_source: super::cited(provider, max_volumes.map(|most| &most.source)),
+        annual_failure: volume.failure.as_ref().map(failure),
         keys: volume.keys.iter().map(|key| key_about(found, key)).collect(),
         latency_assumed: volume.latency.assumed.clone().filter(|_| is_assumed),
         latency_basis: basis(found, volume),
