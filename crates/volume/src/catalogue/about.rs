@@ -21,6 +21,9 @@ pub struct About {
     pub edition: Option<String>,
     /// Date of the last check of the figures.
     pub as_of: String,
+    /// Notes on the provider's figures, such as contradictory sources. Notes on the model are in its
+    /// [`Spec`](crate::Spec).
+    pub remarks: Vec<String>,
     /// Figures that are not published.
     pub unknown: Vec<String>,
     /// Whether many machines may read it at once.
@@ -98,6 +101,7 @@ pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
         media: volume.media.clone(),
         edition: volume.edition.clone(),
         as_of: volume.as_of.clone().unwrap_or_else(|| provider.as_of.clone()),
+        remarks: volume.remarks.clone(),
         unknown: volume.unknown.clone(),
         many_readers: volume.many_readers,
         max_volumes: max_volumes.map(|most| most.count),

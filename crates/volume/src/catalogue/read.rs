@@ -70,7 +70,7 @@ fn volume_type(
         volume.keys.extend(rules.keys.iter().cloned());
         volume.limits.extend(rules.limits.iter().cloned());
         volume.notes.extend(rules.notes.iter().cloned());
-        volume.unknown.extend(rules.unknown.iter().cloned());
+        volume.remarks.extend(rules.remarks.iter().cloned());
     }
     let of_machine = |id: &LimitsId| machine_limits.get(&**id).map_or(Vec::new(), |limits| limits.0.clone());
     volume.limits.extend(volume.keys.iter().flat_map(|key| &key.limits).flat_map(of_machine));

@@ -51,7 +51,7 @@ pub(super) struct SharedRules {
     #[serde(default, deserialize_with = "list")]
     pub notes: Vec<NoteRule>,
     #[serde(default, deserialize_with = "list")]
-    pub unknown: Vec<String>,
+    pub remarks: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -175,6 +175,9 @@ pub(super) struct VolumeType {
     pub failure: Option<FailureRule>,
     #[serde(default, deserialize_with = "list")]
     pub notes: Vec<NoteRule>,
+    /// Notes on the provider's figures, which no result needs.
+    #[serde(default, deserialize_with = "list")]
+    pub remarks: Vec<String>,
     #[serde(default, deserialize_with = "list")]
     pub unknown: Vec<String>,
 }
