@@ -11,12 +11,7 @@ use super::schema::{LimitRule, PriceRule, Provider, VolumeType};
 use super::table::ATTACHMENTS;
 
 /// Reports undefined variables, sources, tables, shared rules and limits of machines.
-pub(super) fn names(
-    provider: &Provider,
-    machine_limits: &[&String],
-    shared: &[&String],
-    errors: &CatalogueErrors,
-) {
+pub(super) fn names(provider: &Provider, machine_limits: &[&String], shared: &[&String], errors: &CatalogueErrors) {
     for volume in &provider.types {
         variables(provider, volume, errors);
         order_of_lets(volume, errors);

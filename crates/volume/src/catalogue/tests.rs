@@ -584,7 +584,7 @@ fn provisioned_iops_were_not_limited_without_nitro() {
 #[test]
 fn machines_were_accepted_with_volumes_that_they_cannot_take() {
     let takes = "it supports hyperdisk-balanced, hyperdisk-balanced-high-availability, hyperdisk-extreme, hyperdisk-ml, \
-                 hyperdisk-throughput (gcp-compute-persistent-disk-csi-driver";
+                 hyperdisk-throughput (Persistent Disk (types";
     for (volume, machine, parts) in [
         ("pd-ssd", "c4-standard-192", &["pd-ssd cannot be attached to c4-standard-192", takes][..]),
         ("pd-balanced-regional", "c4d-highmem-8-lssd", &["cannot be attached"]),

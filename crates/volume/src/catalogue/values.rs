@@ -204,7 +204,8 @@ impl ValueFinder<'_> {
         if !is_default && !is_met {
             let source = super::cited(self.provider, key.source.as_ref());
             let message = format!("`{}={}` requires {}", key.name, part.text, requires.what);
-            let remedy = if source.is_empty() { requires.remedy.clone() } else { format!("{} ({source})", requires.remedy) };
+            let remedy =
+                if source.is_empty() { requires.remedy.clone() } else { format!("{} ({source})", requires.remedy) };
             self.refuse(part, message, Some(remedy));
         }
     }
