@@ -311,6 +311,9 @@ fn failures_and_attachments_have_sources() {
         }
     }
     assert!(known >= 20, "{known}");
+    let notes = |volume: &str| resolved(volume).spec.notes.join("\n");
+    assert!(notes("hetzner/volume,stripe=17").contains("a machine takes at most 16 volumes (Hetzner Cloud Volumes"));
+    assert!(!notes("hetzner/volume,stripe=16").contains("at most 16"));
     assert_eq!(resolved("vultr/nvme-block").about.max_volumes, None);
     assert_eq!(resolved("gcp/local-ssd-nvme").about.max_volumes, Some(1));
     assert_eq!(resolved("hetzner/volume").about.annual_failure, None);
@@ -322,6 +325,7 @@ fn azure_sizes_without_premium_storage_take_standard_disks_alone() {
     for machine in ["D2_v5", "Standard_E64i_v3", "D4d_v4"] {
         let refused = catalogue::resolve(&format!("azure/p30,machine={machine}")).unwrap_err().remove(0);
         assert!(refused.what.contains("cannot be attached"), "{refused}");
+        assert!(refused.help.as_ref().is_some_and(|help| help.contains("it supports standard-ssd, standard-hdd (")));
         for volume in ["azure/e30", "azure/s30"] {
             assert!(resolved(&format!("{volume},machine={machine}")).spec.unknown_limits.is_empty(), "{machine}");
         }

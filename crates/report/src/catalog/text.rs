@@ -234,7 +234,7 @@ impl VolumeText {
             self.sheet.wrapped("Attached ", &format!("at most {each} on one machine ({source})"));
         }
         if let Some(failure) = &about.annual_failure {
-            let percent = significant(failure.percent, 3);
+            let percent = failure.percent;
             let said = if failure.published.is_empty() { String::new() } else { format!("; {}", failure.published) };
             self.sheet.wrapped("Failures ", &format!("at most {percent}% a year{said}"));
             self.source("         ", &failure.source);

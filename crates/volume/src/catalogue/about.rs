@@ -89,7 +89,7 @@ pub struct KeyFacts {
 
 pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
     let provider = &found.provider;
-    let max_volumes = volume.max_volumes.as_ref().or(provider.max_volumes.as_ref());
+    let (max_volumes, max_volumes_source) = max_volumes(found);
     let failure = |rule: &FailureRule| AnnualFailure {
         percent: rule.percent,
         published: rule.published.clone(),
@@ -104,14 +104,20 @@ pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
         remarks: volume.remarks.clone(),
         unknown: volume.unknown.clone(),
         many_readers: volume.many_readers,
-        max_volumes: max_volumes.map(|most| most.count),
-        max_volumes_source: super::cited(provider, max_volumes.map(|most| &most.source)),
+        max_volumes,
+        max_volumes_source,
         annual_failure: volume.failure.as_ref().map(failure),
         keys: volume.keys.iter().map(|key| key_about(found, key)).collect(),
         latency_assumed: volume.latency.assumed.clone().filter(|_| is_assumed),
         latency_basis: basis(found, volume),
         prices: Vec::new(),
     }
+}
+
+/// Returns the most volumes of a type on one machine, and the source.
+pub(super) fn max_volumes(found: &FoundVolume) -> (Option<u32>, String) {
+    let most = found.volume().max_volumes.as_ref().or(found.provider.max_volumes.as_ref());
+    (most.map(|most| most.count), super::cited(&found.provider, most.map(|most| &most.source)))
 }
 
 fn basis(found: &FoundVolume, volume: &VolumeType) -> LatencyBasis {
