@@ -315,6 +315,7 @@ fn failures_and_attachments_have_sources() {
     assert!(notes("hetzner/volume,stripe=17").contains("a machine takes at most 16 volumes (Hetzner Cloud Volumes"));
     assert!(!notes("hetzner/volume,stripe=16").contains("at most 16"));
     assert_eq!(resolved("vultr/nvme-block").about.max_volumes, None);
+    assert_eq!(resolved("gcp/pd-ssd@2019").about.max_volumes, None);
     assert_eq!(resolved("gcp/local-ssd-nvme").about.max_volumes, Some(1));
     assert_eq!(resolved("hetzner/volume").about.annual_failure, None);
 }

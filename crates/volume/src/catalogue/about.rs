@@ -114,9 +114,10 @@ pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
     }
 }
 
-/// Returns the most volumes of a type on one machine, and the source.
+/// Returns the most volumes of a type on one machine, and the source. The provider's number is not one of older pages.
 pub(super) fn max_volumes(found: &FoundVolume) -> (Option<u32>, String) {
-    let most = found.volume().max_volumes.as_ref().or(found.provider.max_volumes.as_ref());
+    let (volume, today) = (found.volume(), found.provider.max_volumes.as_ref());
+    let most = volume.max_volumes.as_ref().or(today.filter(|_| volume.as_of.is_none()));
     (most.map(|most| most.count), super::cited(&found.provider, most.map(|most| &most.source)))
 }
 
