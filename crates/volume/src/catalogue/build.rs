@@ -4,7 +4,7 @@ mod assumed;
 
 use units::{Bytes, Nanos, Problem, counted};
 
-use super::about::{About, RegionalPrice, about};
+use super::about::{About, RegionalPrice, about, max_volumes};
 use super::document::At;
 use super::placed_rule::SchemaRule;
 use super::quantity::whole;
@@ -118,6 +118,10 @@ impl VolumeBuilder<'_> {
                 Bytes::new(u64::from(unit))
             );
             self.notes.push(lost);
+            let (most, source) = max_volumes(self.found);
+            if let Some(most) = most.filter(|most| *most < members) {
+                self.notes.push(format!("a machine takes at most {} ({source})", counted(u64::from(most), "volume")));
+            }
         }
         Spec {
             striping,

@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use units::{Problem, ProblemCode, suggestion};
 
-pub use about::{About, KeyFacts, RegionalPrice};
+pub use about::{About, AnnualFailure, KeyFacts, RegionalPrice};
 pub use bounds::{Bounds, FigureOrigin};
 use build::PriceScope;
 pub use build::ResolvedVolume;
@@ -201,7 +201,11 @@ impl FoundVolume {
     /// Returns the machines with known limits for the volume, in order.
     fn machine_names(&self) -> Vec<String> {
         let id = self.machine_table();
+        let rated = rate_columns(self.volume());
+        let has_rates = |table: &&table::RateTable| table.columns.iter().any(|column| rated.contains(column));
         let tables = self.provider.tables.iter().filter(|table| id.is_some_and(|id| table.has_id(id)));
+        // Rows without limits describe whole families.
+        let tables = tables.filter(|table| rated.is_empty() || has_rates(table));
         let mut names: Vec<String> =
             tables.flat_map(|table| &table.rows).map(|row| table::first_name(&row.name)).collect();
         names.retain(|name| attachment::refusal(&self.provider, self.volume(), name).is_none());
@@ -474,6 +478,19 @@ fn machine_keys(volume: &VolumeType) -> Vec<&str> {
                 && (is_used(&key.name) || schema::variables(key).iter().any(|(name, _, _)| is_used(name)))
     };
     volume.keys.iter().filter(of_machine).map(|key| key.name.as_str()).collect()
+}
+
+/// Returns the columns of machine tables that the rates of a volume's limits use.
+fn rate_columns(volume: &VolumeType) -> Vec<String> {
+    let mut used: Vec<String> = volume.limits.iter().flat_map(|limit| limit.variables()).collect();
+    for (name, rule) in volume.lets.iter().rev() {
+        if used.contains(name) {
+            let mut names = Vec::new();
+            rule.expr.names(&mut names);
+            used.extend(names.into_iter().map(|(name, _)| name));
+        }
+    }
+    used.iter().filter_map(|name| name.strip_prefix("machine_")).map(str::to_owned).collect()
 }
 
 fn word(value: &rule::RuleValue) -> String {

@@ -8,8 +8,8 @@ use super::check;
 use super::document::{At, CatalogueErrors};
 use super::key;
 use super::problem::CatalogueText;
-use super::reference::LimitsId;
-use super::schema::{File, FileHead, FileTable, MachineLimits, PriceRule, Provider, VolumeType};
+use super::reference::{LimitsId, SharedId};
+use super::schema::{File, FileHead, FileTable, MachineLimits, PriceRule, Provider, SharedRules, VolumeType};
 use super::table::{self, RateTable};
 use crate::spec::Scope;
 
@@ -21,18 +21,20 @@ pub(super) fn read(text: &CatalogueText) -> (Option<Provider>, Vec<Problem>) {
 }
 
 fn provider(file: File, errors: &CatalogueErrors) -> Provider {
-    let unnamed = || FileHead { id: "file".to_owned(), title: String::new(), as_of: String::new() };
-    let FileHead { id, title, as_of } = file.provider.unwrap_or_else(unnamed);
+    let unnamed = || FileHead { id: "file".to_owned(), title: String::new(), as_of: String::new(), max_volumes: None };
+    let FileHead { id, title, as_of, max_volumes } = file.provider.unwrap_or_else(unnamed);
     let tables: Vec<RateTable> = file.table.into_iter().map(|table| rate_table(&table, errors)).collect();
     let mut machine_limits: BTreeMap<String, MachineLimits> = file.machine_limits.into_iter().collect();
     for limit in machine_limits.values_mut().flat_map(|limits| &mut limits.0) {
         limit.scope = Scope::Machine;
         check::limit(limit, errors);
     }
+    let shared: BTreeMap<String, SharedRules> = file.shared.into_iter().collect();
+    shared.values().flat_map(|rules| &rules.limits).for_each(|limit| check::limit(limit, errors));
     let mut types: Vec<VolumeType> = Vec::new();
     for volume in file.volume {
         check::volume(&volume, errors);
-        let volume = volume_type(volume, &tables, &machine_limits);
+        let volume = volume_type(volume, &tables, &shared, &machine_limits);
         check::regions(&volume.prices, errors);
         let id = volume.full_id();
         if types.iter().any(|known| known.full_id() == id) {
@@ -42,15 +44,17 @@ fn provider(file: File, errors: &CatalogueErrors) -> Provider {
         types.push(volume);
     }
     let sources = file.source.into_iter().collect();
-    let provider = Provider { id, title, as_of, sources, tables, types, text: errors.text.clone() };
-    check::names(&provider, &machine_limits.keys().collect::<Vec<_>>(), errors);
+    let provider = Provider { id, title, as_of, max_volumes, sources, tables, types, text: errors.text.clone() };
+    check::names(&provider, &machine_limits.keys().collect::<Vec<_>>(), &shared.keys().collect::<Vec<_>>(), errors);
     provider
 }
 
-/// Completes a volume: its names, the limits of its machine behind its own, and its prices of each region.
+/// Completes a volume: its names, the rules that it shares and the limits of its machine behind its own, and its prices
+/// of each region.
 fn volume_type(
     volume: At<VolumeType>,
     tables: &[RateTable],
+    shared: &BTreeMap<String, SharedRules>,
     machine_limits: &BTreeMap<String, MachineLimits>,
 ) -> VolumeType {
     let at = volume.at.clone();
@@ -61,8 +65,15 @@ fn volume_type(
     if volume.title.is_empty() {
         volume.title.clone_from(&volume.id);
     }
-    let shared = |id: &LimitsId| machine_limits.get(&**id).map_or(Vec::new(), |limits| limits.0.clone());
-    volume.limits.extend(volume.keys.iter().flat_map(|key| &key.limits).flat_map(shared));
+    let named = |id: &SharedId| shared.get(&**id);
+    for rules in volume.shared.iter().filter_map(named) {
+        volume.keys.extend(rules.keys.iter().cloned());
+        volume.limits.extend(rules.limits.iter().cloned());
+        volume.notes.extend(rules.notes.iter().cloned());
+        volume.remarks.extend(rules.remarks.iter().cloned());
+    }
+    let of_machine = |id: &LimitsId| machine_limits.get(&**id).map_or(Vec::new(), |limits| limits.0.clone());
+    volume.limits.extend(volume.keys.iter().flat_map(|key| &key.limits).flat_map(of_machine));
     let prices = std::mem::take(&mut volume.prices);
     volume.prices = prices.into_iter().flat_map(|price| regional(price, tables)).collect();
     volume

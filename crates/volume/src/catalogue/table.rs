@@ -255,9 +255,11 @@ pub(super) fn attachment<'a>(
     column: &str,
     machine: &str,
 ) -> Option<(&'a str, Option<SourceId>)> {
+    let names = spellings(machine);
+    let is_named = |row: &&TableRow| names.iter().any(|name| begins(&row.name, name));
     let of_table = |table: &'a RateTable| {
         let at = table.columns.iter().position(|known| known == column);
-        table.rows.iter().filter(|row| begins(&row.name, machine)).filter_map(move |row| match row.cells.get(at?)? {
+        table.rows.iter().filter(is_named).filter_map(move |row| match row.cells.get(at?)? {
             Cell::Is(RuleValue::Word(word)) => Some((row.literals(), word.as_str(), table.source.clone())),
             _ => None,
         })
