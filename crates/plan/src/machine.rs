@@ -65,9 +65,9 @@ pub(crate) fn provider(volume: &str) -> &str {
 
 /// Returns the lowest cap of the machine on a load.
 pub(crate) fn machine_caps<'a>(need: &'a Need, spec: &'a volume::Spec) -> impl Iterator<Item = Cap> + 'a {
-    need.demands().into_iter().filter_map(|demand| {
-        caps(spec, &demand.load).into_iter().find(|cap| volume::names_machine(&cap.name))
-    })
+    need.demands()
+        .into_iter()
+        .filter_map(|demand| caps(spec, &demand.load).into_iter().find(|cap| volume::names_machine(&cap.name)))
 }
 
 /// Returns a candidate of the same type, with a machine, that sustains a little more than the bottleneck of `best`: what it

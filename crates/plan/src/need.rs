@@ -13,7 +13,7 @@ const SMALL: u32 = 4 << 10;
 const LARGE: u32 = 1 << 20;
 
 /// Most volumes in RAID 0 by default.
-pub const STRIPE_MAX: u32 = 32;
+pub const STRIPE_MAX: u32 = 8;
 
 /// Requirements for a volume, for each machine that uses it.
 #[derive(Clone, Debug, PartialEq)]

@@ -330,7 +330,7 @@ impl PlanSearch<'_> {
         if is_drive || is_local || NOT_SOLD.contains(&provider(&self.listed.name)) {
             return 1;
         }
-        self.need.stripe_max
+        about.max_volumes.map_or(self.need.stripe_max, |most| self.need.stripe_max.min(most))
     }
 
     /// Returns the price of the smallest volumes with the capacity of the need, whatever they sustain.

@@ -105,12 +105,10 @@ fn better_stripe(
     laws: &mut LatencyCache,
     simulate: &mut Simulate<'_>,
 ) -> Option<Candidate> {
-    let is_worth = |(stripe, one): (&MonthlyCost, &MonthlyCost)| {
-        stripe.usd_per_month < WORTH_STRIPING * one.usd_per_month
-    };
-    let is_better = |stripe: &Candidate| {
-        !one.meets() || stripe.known_price().zip(one.known_price()).is_some_and(is_worth)
-    };
+    let is_worth =
+        |(stripe, one): (&MonthlyCost, &MonthlyCost)| stripe.usd_per_month < WORTH_STRIPING * one.usd_per_month;
+    let is_better =
+        |stripe: &Candidate| !one.meets() || stripe.known_price().zip(one.known_price()).is_some_and(is_worth);
     let found = search::candidate(need, origin, Members::Stripe, 1.0, laws)?;
     let may_meet = found.failures.is_empty() || may_wait_less(need, &found);
     if !may_meet || !is_better(&found) {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use plan::{
-    Candidate, JitterComparison, LatencyCache, MachineNeed, Need, Requirement, TrialOutcome, candidates, machines, rank,
-    simulate_jitter,
+    Candidate, JitterComparison, LatencyCache, MachineNeed, Need, Requirement, TrialOutcome, candidates, machines,
+    rank, simulate_jitter,
 };
 use units::Nanos;
 use volume::catalogue::{PriceTerm, machine_types};

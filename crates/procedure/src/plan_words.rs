@@ -79,7 +79,7 @@ pub struct PlanWords {
     /// Use the prices of these regions, separated by commas: us-east-1,us-central1,eastus
     #[arg(long, value_name = "REGION,...", help_heading = "Candidates")]
     pub region: Option<String>,
-    /// Stripe at most this number of volumes (RAID 0); 1 for none [default: 32]
+    /// Stripe at most this number of volumes (RAID 0); 1 for none [default: 8]
     #[arg(long, value_name = "N", help_heading = "Candidates")]
     pub max_stripe: Option<String>,
     /// Upper bound on the price of all machines, in US dollars per month
@@ -411,7 +411,9 @@ impl NeedParser {
             ("--family", &options.family),
         ];
         if options.machine.is_some() {
-            for (option, words) in requirements.into_iter().filter_map(|(option, words)| Some((option, words.as_ref()?))) {
+            for (option, words) in
+                requirements.into_iter().filter_map(|(option, words)| Some((option, words.as_ref()?)))
+            {
                 let message = "the machine is already chosen by --machine";
                 self.refuse(option, words, 0..words.len(), message, &format!("omit {option} or --machine"));
             }

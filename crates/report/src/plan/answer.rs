@@ -107,7 +107,8 @@ fn actions(plan: &PlanResult, index: usize) -> Vec<Action> {
         let requests = if total == "1" { "request" } else { "requests" };
         Action::from(format!("Keep {total} {requests} in flight ({jobs} job{plural} with iodepth={depth})."))
     });
-    launch.into_iter().chain(create).chain(named).chain(depth).chain(lift).collect()
+    let instead = instead(plan, best).map(Action::from);
+    launch.into_iter().chain(create).chain(instead).chain(named).chain(depth).chain(lift).collect()
 }
 
 /// Says which of machine and volumes is the bottleneck, and what more costs.
@@ -124,11 +125,11 @@ fn lift(plan: &PlanResult, best: &Candidate) -> Option<String> {
     };
     let what = if what.is_empty() { size(lifted) } else { what };
     let more = lifted.known_price().zip(best.known_price());
-    let more = more.map(|(lifted, best)| format!(", {} USD a month more", amount(lifted.usd_per_month - best.usd_per_month)));
+    let more =
+        more.map(|(lifted, best)| format!(", {} USD a month more", amount(lifted.usd_per_month - best.usd_per_month)));
     let reached = lifted.limit.as_ref().map_or_else(String::new, |cap| format!(" to {} IOPS", whole(cap.iops)));
     Some(format!("{bottleneck}: {what} lifts it{reached}{}.", more.unwrap_or_default()))
 }
-
 
 fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
     // A load that is derived from a run or a workload is known from here only.
@@ -156,7 +157,7 @@ fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
     let unknown = figures::unknown_region(&plan.need);
     let unknown = unknown.and_then(|text| Some(text.split_once(':')?.0.to_owned()));
     basis.extend(unknown.map(|region| format!("{region} (--details lists the regions)")));
-    basis.extend(stripe(plan, best));
+    basis.extend(stripe(best));
     basis.extend(figures::unknown_machine(best));
     basis.extend(best.spec.on_request().map(str::to_owned));
     basis.extend(figures::jitter(best, &plan.need));
@@ -166,19 +167,23 @@ fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
     basis
 }
 
-/// Says what a stripe saves against one volume of its type, and what it risks.
-fn stripe(plan: &PlanResult, best: &Candidate) -> Option<String> {
+/// Names one volume that does without the risk of RAID 0.
+fn instead(plan: &PlanResult, best: &Candidate) -> Option<String> {
+    let mut others = plan.meeting().filter(|other| other.members() == 1 && other.known_price().is_some());
+    let single = others.find(|_| best.members() > 1)?;
+    let cost = single.price.as_ref().map(price)?;
+    Some(format!("Or buy one volume: {}{}, {cost}.", figures::volumes(single), on_machine(single)))
+}
+
+/// Says what a stripe risks.
+fn stripe(best: &Candidate) -> Option<String> {
     let members = Some(best.members()).filter(|members| *members > 1)?;
-    let single = plan.meeting().find(|other| other.listed == best.listed && other.members() == 1);
-    let against = match single {
-        Some(single) => format!(
-            "one volume instead: {}{}",
-            figures::volumes(single).trim_start_matches(&format!("{}, ", single.listed)),
-            single.price.as_ref().map_or_else(String::new, |money| format!(", {}", price(money)))
-        ),
-        None => "one volume does not meet the need".to_owned(),
-    };
-    Some(format!("RAID 0 of {members} loses all data with any one of them; {against}"))
+    let rate = best.about.annual_failure.as_ref().map_or_else(String::new, |failure| {
+        let set = 100.0 * (1.0 - (1.0 - failure.percent / 100.0).powi(members as i32));
+        let [set, one] = [set, failure.percent].map(|percent| significant(percent, 2));
+        format!(": up to {set}% a year, {one}% for one")
+    });
+    Some(format!("RAID 0 of {members} loses all data with any one of them{rate}"))
 }
 
 /// Says what no volume has, and what comes nearest.

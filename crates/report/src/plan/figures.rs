@@ -242,10 +242,11 @@ pub(super) fn size(candidate: &Candidate) -> String {
 /// Lists the values to provision besides the size: `15,000 IOPS, 240 MiB/s`.
 pub(super) fn provisioned(candidate: &Candidate) -> String {
     let asked = candidate.about.keys.iter().filter(|key| key.origin == FigureOrigin::Asked && key.name != "size");
-    let values = asked.filter(|key| !["machine", "stripe"].contains(&key.name.as_str())).map(|key| match key.bounds.value {
-        Some(_) => key.value.clone(),
-        None => format!("{} {}", key.name, key.value),
-    });
+    let values =
+        asked.filter(|key| !["machine", "stripe"].contains(&key.name.as_str())).map(|key| match key.bounds.value {
+            Some(_) => key.value.clone(),
+            None => format!("{} {}", key.name, key.value),
+        });
     let values = values.map(|value| match value.strip_prefix("1 ").and_then(|unit| unit.strip_suffix('s')) {
         Some(unit) if !unit.ends_with('/') && !unit.ends_with("bp") => format!("1 {unit}"),
         _ => value,

@@ -82,8 +82,7 @@ pub(super) fn build(found: &FoundVolume, scope: PriceScope<'_>) -> Result<Resolv
         PriceScope::One(Some(region)) => rule.holds_in(region),
         PriceScope::One(None) => first.is_some_and(|first| std::ptr::eq(first, *rule)),
     };
-    let mut prices: Vec<RegionalPrice> =
-        volume.prices.iter().filter(is_in_scope).filter_map(&mut regional).collect();
+    let mut prices: Vec<RegionalPrice> = volume.prices.iter().filter(is_in_scope).filter_map(&mut regional).collect();
     if let Some(striping) = found.values.common.striping {
         for RegionalPrice { price, .. } in &mut prices {
             let rule = format!("{} × ({})", striping.members, price.rule);

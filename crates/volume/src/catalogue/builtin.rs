@@ -41,7 +41,8 @@ macro_rules! machines {
 
 machines!["aws", "gcp", "azure"];
 
-static MACHINES: [OnceLock<Arc<Vec<MachineType>>>; MACHINE_TEXTS.len()] = [const { OnceLock::new() }; MACHINE_TEXTS.len()];
+static MACHINES: [OnceLock<Arc<Vec<MachineType>>>; MACHINE_TEXTS.len()] =
+    [const { OnceLock::new() }; MACHINE_TEXTS.len()];
 
 pub(super) fn machine_types(id: &str) -> Arc<Vec<MachineType>> {
     let Some(index) = MACHINE_TEXTS.iter().position(|(known, _)| *known == id) else { return Arc::default() };

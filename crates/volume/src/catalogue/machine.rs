@@ -85,7 +85,9 @@ pub(super) fn of_file(file: &Provider) -> Vec<MachineType> {
         let machine = machines.entry(&row.name).or_default();
         for (column, cell) in cells {
             match (column, cell) {
-                ("vcpus", Cell::Is(value)) if machine.vcpus == 0 => machine.vcpus = value.number().unwrap_or(0.0) as u32,
+                ("vcpus", Cell::Is(value)) if machine.vcpus == 0 => {
+                    machine.vcpus = value.number().unwrap_or(0.0) as u32
+                }
                 ("memory_gib", Cell::Is(value)) => {
                     let bytes = value.number().map(|gib| (gib * f64::from(1_u32 << 30)) as u64);
                     machine.memory_bytes = machine.memory_bytes.or(bytes);

@@ -40,9 +40,7 @@ pub use bounds::{Bounds, FigureOrigin};
 use build::PriceScope;
 pub use build::ResolvedVolume;
 pub use builtin::{BuiltinVolume, list};
-pub use machine::{
-    BURSTABLE, MACHINE_ARCHS, MACHINE_FAMILIES, MachinePrice, MachineType, PriceTerm, machine_types,
-};
+pub use machine::{BURSTABLE, MACHINE_ARCHS, MACHINE_FAMILIES, MachinePrice, MachineType, PriceTerm, machine_types};
 use problem::CatalogueText;
 pub use quantity::{QuantityKind, read as quantity};
 pub use request::file;
