@@ -44,7 +44,9 @@ machines!["aws", "gcp", "azure"];
 static MACHINES: [OnceLock<Arc<Vec<MachineType>>>; MACHINE_TEXTS.len()] =
     [const { OnceLock::new() }; MACHINE_TEXTS.len()];
 
-pub(super) fn machine_types(id: &str) -> Arc<Vec<MachineType>> {
+/// Returns the machine types of a provider (`aws`), by name; none if the catalogue has none.
+#[must_use]
+pub fn machine_types(id: &str) -> Arc<Vec<MachineType>> {
     let Some(index) = MACHINE_TEXTS.iter().position(|(known, _)| *known == id) else { return Arc::default() };
     let make = || {
         let name = format!("models/machines/{id}.toml");
