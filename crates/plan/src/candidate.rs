@@ -7,6 +7,7 @@ use volume::spec::Price;
 use volume::{Jitter, Merging, Spec};
 
 use crate::machine::PlannedMachine;
+use crate::need::Currency;
 
 /// A volume with a size, provisioned values and perhaps a machine.
 #[derive(Clone, Debug)]
@@ -116,6 +117,9 @@ pub struct MonthlyCost {
     pub machines_usd: Option<f64>,
     /// Total in US dollars, in which candidates are compared.
     pub usd_per_month: f64,
+    /// Total in the currency of the need.
+    pub per_month: f64,
+    pub currency: Currency,
     /// What it does not include, because its price is unknown.
     pub lacks: Option<String>,
     /// Requested region, if the price is published under another name.

@@ -22,6 +22,7 @@ mod laws;
 mod machine;
 mod need;
 mod rank;
+mod region;
 pub mod replay;
 mod search;
 mod trial;
@@ -32,8 +33,8 @@ pub use candidate::{
 };
 pub use laws::LatencyCache;
 pub use machine::{MachineNeed, PlannedMachine};
-pub use need::Exchange;
-pub use need::{Demand, Need, STRIPE_MAX};
+pub use need::{Currency, Demand, Exchange, Need, STRIPE_MAX};
 pub use rank::{Nearest, Ranking, rank, rank_by};
+pub use region::{NearRegion, near};
 pub use search::{candidates, machines, named, regions};
 pub use trial::{PlanTrial, TrialOutcome, best, confirm, lifted, plan, simulate_jitter};

@@ -6,6 +6,7 @@ use volume::spec::LimitSource;
 
 use crate::candidate::Requirement;
 use crate::machine::MachineNeed;
+use crate::region::NearRegion;
 
 /// Default block size for IOPS: the one for which providers state IOPS.
 const SMALL: u32 = 4 << 10;
@@ -45,6 +46,8 @@ pub struct Need {
     pub volumes: Vec<String>,
     /// Regions for prices, of any provider. In each region of a provider, its volumes are considered.
     pub regions: Vec<String>,
+    /// How the regions were found near a place, if they were.
+    pub near: Vec<NearRegion>,
     /// Most volumes of one type in RAID 0; 1 for none.
     pub stripe_max: u32,
     /// Budget in US dollars per month for all machines.
@@ -52,10 +55,14 @@ pub struct Need {
     /// Planned spare capacity as a fraction: with 0.2 a volume sustains 1.2 times each rate, and its latency at the
     /// rate itself is at most the bound divided by 1.2. Does not apply to capacity in bytes.
     pub headroom: f64,
-    /// Exchange rate for comparing prices.
+    /// Exchange rates for comparing prices.
     pub exchange: Exchange,
+    /// Currency of totals.
+    pub currency: Currency,
     /// Planned yearly growth as a fraction; the plan covers one year.
     pub growth: f64,
+    /// Number of years whose prices are wanted; the volume is for the first.
+    pub years: u32,
 }
 
 impl Default for Need {
@@ -75,11 +82,14 @@ impl Default for Need {
             machine: MachineNeed::default(),
             volumes: Vec::new(),
             regions: Vec::new(),
+            near: Vec::new(),
             stripe_max: STRIPE_MAX,
             budget: None,
             headroom: 0.0,
             exchange: Exchange::default(),
+            currency: Currency::default(),
             growth: 0.0,
+            years: 1,
         }
     }
 }
@@ -128,6 +138,18 @@ impl Need {
         small.into_iter().chain(large).collect()
     }
 
+    /// Converts US dollars to the currency of totals.
+    #[must_use]
+    pub fn in_currency(&self, usd: f64) -> f64 {
+        usd / self.exchange.usd_per(self.currency.code()).unwrap_or(1.0)
+    }
+
+    /// Reports whether a latency is bounded.
+    #[must_use]
+    pub const fn bounds_latency(&self) -> bool {
+        self.mean.is_some() || self.percentile.is_some()
+    }
+
     /// Returns the planned maximum latency in seconds: a bound less the headroom.
     #[must_use]
     pub fn planned_secs(&self, bound: Nanos) -> f64 {
@@ -165,6 +187,12 @@ impl Need {
         }
     }
 
+    /// Returns the need after `years` years of growth instead of one.
+    #[must_use]
+    pub fn after(&self, years: u32) -> Self {
+        Self { growth: (1.0 + self.growth).powi(years as i32) - 1.0, years: 1, ..self.clone() }
+    }
+
     /// Returns the need with rates multiplied by `factor`.
     #[must_use]
     pub fn times(&self, factor: f64) -> Self {
@@ -173,33 +201,35 @@ impl Need {
     }
 }
 
-/// An exchange rate from euros to US dollars.
+/// Exchange rates to US dollars.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Exchange {
     /// US dollars per euro.
     pub usd_per_eur: f64,
+    /// US dollars per pound sterling.
+    pub usd_per_gbp: f64,
     /// Source and date.
     pub source: LimitSource,
 }
 
 impl Default for Exchange {
-    /// Returns the latest built-in rate of the European Central Bank.
+    /// Returns the latest built-in rates of the European Central Bank.
     fn default() -> Self {
         let source = LimitSource {
             title: "European Central Bank, euro foreign exchange reference rates".to_owned(),
             address: "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml".to_owned(),
-            date: "2026-05-08".to_owned(),
+            date: "2026-10-30".to_owned(),
         };
-        Self { usd_per_eur: 1.1761, source }
+        Self { usd_per_eur: 1.1172, usd_per_gbp: 1.1172 / 0.8338, source }
     }
 }
 
 impl Exchange {
-    /// Creates a rate that the user specified.
+    /// Creates a rate of the euro that the user specified.
     #[must_use]
     pub fn given(usd_per_eur: f64) -> Self {
         let source = LimitSource { title: "user-specified".to_owned(), ..LimitSource::default() };
-        Self { usd_per_eur, source }
+        Self { usd_per_eur, source, ..Self::default() }
     }
 
     /// Returns US dollars per unit of a currency; `None` for a currency without a rate.
@@ -208,7 +238,29 @@ impl Exchange {
         match currency {
             "USD" => Some(1.0),
             "EUR" => Some(self.usd_per_eur),
+            "GBP" => Some(self.usd_per_gbp),
             _ => None,
+        }
+    }
+}
+
+/// Currencies in which totals are stated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Currency {
+    #[default]
+    Usd,
+    Eur,
+    Gbp,
+}
+
+impl Currency {
+    /// Returns the code of ISO 4217.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Usd => "USD",
+            Self::Eur => "EUR",
+            Self::Gbp => "GBP",
         }
     }
 }

@@ -10,6 +10,8 @@ pub struct Ranking {
     /// Candidates that meet the need, the cheapest first, in US dollars; then those with unknown prices, by latency.
     /// Among equals, the better known latency comes first.
     pub meeting: Vec<usize>,
+    /// If a latency is bounded: candidates that meet the need by an assumed latency alone, in the same order.
+    pub may_meet: Vec<usize>,
     /// Those that no other dominates in price and latency. A less well known latency dominates none.
     pub front: Vec<usize>,
     /// The cheapest of the front.
@@ -29,6 +31,14 @@ pub struct Ranking {
     pub nearest: Option<usize>,
 }
 
+impl Ranking {
+    /// Returns the first of those that meet the need, or that may.
+    #[must_use]
+    pub fn first(&self) -> Option<usize> {
+        self.meeting.first().or(self.may_meet.first()).copied()
+    }
+}
+
 /// The volume nearest to a requirement that none meets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nearest {
@@ -41,21 +51,23 @@ pub struct Nearest {
 /// Latency by which candidates are compared, in seconds.
 type Slowness = fn(&Candidate) -> Option<f64>;
 
-/// Ranks candidates by price and mean latency.
+/// Ranks candidates by price and mean latency; `is_bounded` if a latency is.
 #[must_use]
-pub fn rank(candidates: &[Candidate]) -> Ranking {
-    rank_by(candidates, |candidate| candidate.mean_secs)
+pub fn rank(candidates: &[Candidate], is_bounded: bool) -> Ranking {
+    rank_by(candidates, is_bounded, |candidate| candidate.mean_secs)
 }
 
 /// Ranks candidates by price and a latency in seconds.
 #[must_use]
-pub fn rank_by(candidates: &[Candidate], secs: Slowness) -> Ranking {
+pub fn rank_by(candidates: &[Candidate], is_bounded: bool, secs: Slowness) -> Ranking {
     let indices = || 0..candidates.len();
     let mut meeting: Vec<usize> = indices().filter(|index| candidates[*index].meets()).collect();
     meeting.sort_by(|a, b| {
         let (a, b) = (&candidates[*a], &candidates[*b]);
         order(a, secs).partial_cmp(&order(b, secs)).unwrap_or(std::cmp::Ordering::Equal)
     });
+    let is_known = |index: &usize| !is_bounded || candidates[*index].has_known_latency();
+    let (meeting, may_meet): (Vec<usize>, Vec<usize>) = meeting.into_iter().partition(is_known);
     let front: Vec<usize> = meeting
         .iter()
         .copied()
@@ -72,9 +84,9 @@ pub fn rank_by(candidates: &[Candidate], secs: Slowness) -> Ranking {
         let order = shortfall(&candidates[*a]).partial_cmp(&shortfall(&candidates[*b]));
         order.unwrap_or(std::cmp::Ordering::Equal)
     });
-    let nearest = missing.first().copied().filter(|_| meeting.is_empty());
+    let nearest = missing.first().copied().filter(|_| meeting.is_empty() && may_meet.is_empty());
     let impossible = Vec::new();
-    Ranking { meeting, front, best, fastest, known_best, known_fastest, missing, impossible, nearest }
+    Ranking { meeting, may_meet, front, best, fastest, known_best, known_fastest, missing, impossible, nearest }
 }
 
 fn slowness(candidate: &Candidate, secs: Slowness) -> f64 {

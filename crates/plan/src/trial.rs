@@ -76,8 +76,8 @@ pub fn plan(need: &Need, laws: &mut LatencyCache, simulate: &mut Simulate<'_>) -
         let stripe = one.as_ref().and_then(|one| better_stripe(need, origin, one, laws, simulate));
         candidates.extend(one.into_iter().chain(stripe));
     }
-    let mut ranking = rank(&candidates);
-    if ranking.meeting.is_empty() {
+    let mut ranking = rank(&candidates, need.bounds_latency());
+    if ranking.meeting.is_empty() && ranking.may_meet.is_empty() {
         ranking.impossible = impossible(need, &volumes, &candidates, laws, simulate);
     }
     (candidates, ranking)
@@ -177,14 +177,18 @@ pub fn best(need: &Need, laws: &mut LatencyCache, simulate: &mut Simulate<'_>) -
         }
     }
     // A candidate that falls short is enlarged and ranked again by its new price.
-    while let Some(first) = rank(&candidates).best {
+    loop {
+        let ranking = rank(&candidates, need.bounds_latency());
+        // An assumed latency decides only where no other is known.
+        let priced = |index: &usize| candidates[*index].known_price().is_some();
+        let first = ranking.best.or_else(|| ranking.may_meet.into_iter().find(priced))?;
+
         if checked[first] {
             return Some(candidates.swap_remove(first));
         }
         checked[first] = true;
         candidates[first] = confirmed(need, origins[first], candidates[first].clone(), laws, simulate);
     }
-    None
 }
 
 /// Returns a candidate of the same type, with a machine, that sustains a little more than the bottleneck of `limited`: what it
@@ -288,7 +292,7 @@ fn shortfall(
         let (limit, wanted) = (format!("{first} (simulated)"), trial.rate * unit);
         return Some(vec![UnmetNeed { requirement, limit, wanted, reached: reached * unit }]);
     }
-    if !demand.timed || need.mean.is_none() && need.percentile.is_none() {
+    if !demand.timed || !need.bounds_latency() {
         if demand.timed && candidate.members() > 1 {
             take_depth(need, demand, candidate, simulate);
         }

@@ -1,10 +1,10 @@
 //! Compares plans with all other ways to buy from the catalogue: random needs, a grid of sizes and provisioned values,
 //! and simulations on the model itself.
 
-use plan::{Candidate, LatencyCache, Need, PlanTrial, TrialOutcome};
+use plan::{Candidate, LatencyCache, MachineNeed, Need, PlanTrial, TrialOutcome};
 use units::Nanos;
 use units::random::Random;
-use volume::catalogue::{Bounds, KeyFacts, ResolvedVolume, list, no_files, resolve_all};
+use volume::catalogue::{Bounds, KeyFacts, LatencyBasis, ResolvedVolume, list, machine_types, no_files, resolve_all};
 use volume::closed::{Load, caps};
 use volume::{Attachment, Request, RequestKind, System};
 
@@ -261,8 +261,16 @@ fn random_needs_are_planned_as_well_as_by_brute_force() {
         }
         let price = best.as_ref().and_then(Candidate::known_price).map_or(f64::INFINITY, |money| money.usd_per_month);
         let tolerance = if need.mean.is_some() { TIMED_PRICE_TOLERANCE } else { PRICE_TOLERANCE };
+        // A bound on latency is answered by a known latency, if any is within it.
+        let is_answer = |point: &Point| {
+            let is_known = point.found.about.latency_basis < LatencyBasis::Assumed;
+            is_known || need.mean.is_none() || best.as_ref().is_none_or(|best| !best.has_known_latency())
+        };
         let mut cheaper = |point: &&Point| {
-            need.volumes.contains(&point.listed) && point.price * tolerance < price && meets(point, &need, laws)
+            need.volumes.contains(&point.listed)
+                && is_answer(point)
+                && point.price * tolerance < price
+                && meets(point, &need, laws)
         };
         if let Some(point) = points.iter().find(&mut cheaper) {
             let instead = best.as_ref().map_or("nothing", |best| best.spec.name.as_str());
@@ -285,4 +293,119 @@ fn random_needs_are_planned_as_well_as_by_brute_force() {
     assert!(2 * planned > needs, "{planned} planned");
     assert!(misses.is_empty(), "seed {SEED}: {} misses\n{}", misses.len(), misses.join("\n"));
     assert!(unsold.is_empty(), "seed {SEED}: {} sizes that cannot be bought\n{}", unsold.len(), unsold.join("\n"));
+}
+
+/// A stripe costs at least this fraction less than fewer volumes, and than one.
+const WORTH_STRIPING: f64 = 0.99 * 0.99;
+
+/// Returns a need for a machine of a small family, a few volumes and regions.
+fn need_with_machine(random: &mut Random) -> Need {
+    let families = [("aws", "storage", "arm64"), ("aws", "burstable", "arm64"), ("aws", "hpc", "x86_64")];
+    let families =
+        [families[0], families[1], families[2], ("gcp", "accelerated", "x86_64"), ("gcp", "general", "arm64")];
+    let (provider, family, arch) = families[random.below(families.len() as u64) as usize];
+    let (volumes, regions): (&[&str], &[&str]) = match provider {
+        "aws" => (&["aws/gp3", "aws/gp2", "aws/io2"], &["us-east-1", "eu-central-1", "ap-southeast-1"]),
+        _ => (&["gcp/pd-ssd", "gcp/pd-balanced"], &["us-central1", "europe-west3", "asia-northeast1"]),
+    };
+    let some = |random: &mut Random, all: &[&str], most: u64| -> Vec<String> {
+        let first = random.below(all.len() as u64) as usize;
+        let count = 1 + random.below(most) as usize;
+        all.iter().cycle().skip(first).take(count.min(all.len())).map(|one| (*one).to_owned()).collect()
+    };
+    let iops = 500.0 * (60.0_f64).powf(random.unit());
+    Need {
+        iops: Some(iops.round()),
+        block: Some(4_096_u32 << random.below(4)),
+        read_share: [1.0, 0.0, 0.7][random.below(3) as usize],
+        capacity: Some((1e10 * (200.0_f64).powf(random.unit())) as u64),
+        machine: MachineNeed {
+            vcpus: (random.unit() < 0.6).then(|| 2 << random.below(2)),
+            memory_bytes: (random.unit() < 0.5).then(|| (4 << random.below(3)) << 30),
+            arch: Some(arch.to_owned()),
+            family: Some(family.to_owned()),
+            ..MachineNeed::default()
+        },
+        volumes: some(random, volumes, 2),
+        regions: some(random, regions, 2),
+        stripe_max: 1 + random.below(6) as u32,
+        headroom: 0.2,
+        ..Need::default()
+    }
+}
+
+/// Returns the least total of all machines, stripes and regions, each tried on its own.
+fn least_total(need: &Need, laws: &mut LatencyCache) -> f64 {
+    let mut least = f64::INFINITY;
+    for volume in &need.volumes {
+        let machines = machine_types(volume.split('/').next().expect("a provider"));
+        let asked = &need.machine;
+        let suits = machines.iter().filter(|machine| {
+            asked.vcpus.is_none_or(|vcpus| machine.vcpus >= vcpus)
+                && asked.memory_bytes.is_none_or(|bytes| machine.memory_bytes >= Some(bytes))
+                && machine.arch == asked.arch
+                && machine.family == asked.family
+        });
+        for (machine, region) in suits.flat_map(|machine| need.regions.iter().map(move |region| (machine, region))) {
+            let price = machine.price(asked.term, Some(region)).map_or(f64::INFINITY, |price| price.usd_per_month);
+            for members in (1..=need.stripe_max).filter(|members| {
+                let boot = u32::from(volume.starts_with("aws"));
+                machine.max_volumes.is_none_or(|most| members + boot <= most)
+            }) {
+                if price >= least {
+                    continue;
+                }
+                let stripe = if members > 1 { format!(",stripe={members}") } else { String::new() };
+                let alone = Need {
+                    volumes: vec![format!("{volume},machine={}{stripe}", machine.name)],
+                    regions: vec![region.clone()],
+                    machine: MachineNeed::default(),
+                    stripe_max: 1,
+                    ..need.clone()
+                };
+                for found in plan::candidates(&alone, laws) {
+                    let volumes = found.known_price().map_or(f64::INFINITY, |money| {
+                        // The named machine is in the total already.
+                        money.usd_per_month - money.machines_usd.unwrap_or(0.0)
+                    });
+                    if found.meets() && found.spec.unknown_limits.is_empty() {
+                        least = least.min(price + volumes);
+                    }
+                }
+            }
+        }
+    }
+    least
+}
+
+#[test]
+#[allow(clippy::disallowed_macros, reason = "the seed and the counts are printed")]
+fn machines_stripes_and_regions_are_planned_as_well_as_by_brute_force() {
+    let needs = cases(100);
+    println!("seed {SEED}, {needs} needs");
+    let laws = &mut LatencyCache::default();
+    let mut random = Random::new(SEED, 2);
+    let (mut planned, mut striped, mut misses) = (0, 0, Vec::new());
+    for number in 0..needs {
+        let need = need_with_machine(&mut random);
+        let (found, ranking) = plan::plan(&need, laws, &mut |_| None);
+        let best = ranking.best.map(|index| &found[index]);
+        let total = best.and_then(Candidate::known_price).map_or(f64::INFINITY, |money| money.usd_per_month);
+        let least = least_total(&need, laws);
+        let agrees = total == least || total >= least * (1.0 - 1e-9) && total * WORTH_STRIPING <= least;
+        if !agrees {
+            let name = best.map_or("nothing", |best| best.spec.name.as_str());
+            misses.push(format!("{number}: {name} at {total:.2}, the least is {least:.2}: {need:?}"));
+        }
+        let Some(best) = best else { continue };
+        planned += 1;
+        striped += u64::from(best.members() > 1);
+        let again = &mut |trial: &PlanTrial| simulate(trial, SEED + number);
+        if plan::confirm(&need, best, again) != Some(true) {
+            misses.push(format!("{number}: {} does not sustain 1.2 times {need:?}", best.spec.name));
+        }
+    }
+    println!("{planned} of {needs} planned, {striped} of them in RAID 0, {} misses", misses.len());
+    assert!(3 * planned > needs && striped > 0, "{planned} planned, {striped} in RAID 0");
+    assert!(misses.is_empty(), "seed {SEED}: {} misses\n{}", misses.len(), misses.join("\n"));
 }

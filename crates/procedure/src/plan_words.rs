@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use plan::choice::{self, VolumeChoice};
 use plan::replay::ReplayBounds;
 use plan::workload::{self, Derived};
-use plan::{MachineNeed, Need, Requirement, STRIPE_MAX};
+use plan::{Currency, MachineNeed, Need, Requirement, STRIPE_MAX};
 use units::{Nanos, Place, Problem, ProblemCode, block_bytes};
 use volume::catalogue::{self, MACHINE_ARCHS, MACHINE_FAMILIES, PriceTerm, QuantityKind, quantity};
 
@@ -79,21 +79,30 @@ pub struct PlanWords {
     /// Use the prices of these regions, separated by commas: us-east-1,us-central1,eastus
     #[arg(long, value_name = "REGION,...", help_heading = "Candidates")]
     pub region: Option<String>,
+    /// Use the prices of each provider's region nearest to this city: frankfurt, new_york
+    #[arg(long, value_name = "CITY", conflicts_with = "region", help_heading = "Candidates")]
+    pub near: Option<String>,
     /// Stripe at most this number of volumes (RAID 0); 1 for none [default: 8]
     #[arg(long, value_name = "N", help_heading = "Candidates")]
     pub max_stripe: Option<String>,
-    /// Upper bound on the price of all machines, in US dollars per month
-    #[arg(long, value_name = "USD", help_heading = "Requirements")]
+    /// Upper bound on the total price per month, in the currency of totals
+    #[arg(long, value_name = "AMOUNT", help_heading = "Requirements")]
     pub budget: Option<String>,
     /// Spare IOPS, throughput and latency to plan for [default: 20%]
     #[arg(long, value_name = "PERCENT", help_heading = "Requirements")]
     pub headroom: Option<String>,
+    /// Currency of totals
+    #[arg(long, value_enum, default_value_t = PlanCurrency::Usd, help_heading = "Candidates")]
+    pub currency: PlanCurrency,
     /// US dollars per euro [default: the ECB reference rate in the catalogue]
     #[arg(long, value_name = "RATE", help_heading = "Candidates")]
     pub eur_usd: Option<String>,
     /// Growth of rates and capacity to plan for: 20%/year
     #[arg(long, value_name = "SHARE", help_heading = "Load")]
     pub growth: Option<String>,
+    /// Number of years for which prices are stated, with --growth [default: 1]
+    #[arg(long, value_name = "N", requires = "growth", help_heading = "Load")]
+    pub years: Option<String>,
     /// Named workload: NAME[,key=value]...
     #[arg(long, value_name = "WORKLOAD", help_heading = "Load")]
     pub workload: Option<String>,
@@ -147,6 +156,28 @@ impl From<PlanTerm> for PriceTerm {
             PlanTerm::OnDemand => Self::OnDemand,
             PlanTerm::OneYear => Self::OneYear,
             PlanTerm::ThreeYears => Self::ThreeYears,
+        }
+    }
+}
+
+/// The currency of totals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PlanCurrency {
+    /// US dollars
+    #[default]
+    Usd,
+    /// Euros
+    Eur,
+    /// Pounds sterling
+    Gbp,
+}
+
+impl From<PlanCurrency> for Currency {
+    fn from(currency: PlanCurrency) -> Self {
+        match currency {
+            PlanCurrency::Usd => Self::Usd,
+            PlanCurrency::Eur => Self::Eur,
+            PlanCurrency::Gbp => Self::Gbp,
         }
     }
 }
@@ -350,6 +381,7 @@ impl NeedParser {
         };
         need.machines = count("--machines", &options.machines, 100_000.0).unwrap_or(need.machines);
         let vcpus = count("--vcpus", &options.vcpus, 1_024.0);
+        need.years = count("--years", &options.years, 10.0).unwrap_or(1);
         need.stripe_max = count("--max-stripe", &options.max_stripe, 64.0).unwrap_or(STRIPE_MAX);
         if options.read_only {
             need.shared = true;
@@ -375,7 +407,9 @@ impl NeedParser {
                 }
             }
         }
-        need.budget = self.quantity("--budget", options.budget.as_ref(), QuantityKind::Count, "500");
+        need.currency = options.currency.into();
+        let budget = self.quantity("--budget", options.budget.as_ref(), QuantityKind::Count, "500");
+        need.budget = budget.map(|budget| budget * need.exchange.usd_per(need.currency.code()).unwrap_or(1.0));
         if let Some(words) = &options.growth {
             let share = words.trim_end_matches("/year").trim_end_matches("/y");
             match quantity(share, QuantityKind::Share) {
@@ -454,6 +488,19 @@ impl NeedParser {
         let choices: Vec<VolumeChoice> = options.provider.iter().flat_map(|words| choice::parse(words)).collect();
         need.volumes = choices.iter().map(|choice| choice.volume.clone()).collect();
         self.problems.extend(choice::check(&choices));
+        if let Some(city) = &options.near {
+            match catalogue::city(city) {
+                Some(place) => {
+                    need.near = plan::near(need, place);
+                    need.regions = need.near.iter().map(|near| near.region.name.clone()).collect();
+                }
+                None => {
+                    let remedy = || "use the name of a large city, or --region".to_owned();
+                    let remedy = units::suggestion(city, catalogue::cities().into_iter(), remedy);
+                    self.refuse("--near", city, 0..city.len(), &format!("unknown city `{city}`"), &remedy);
+                }
+            }
+        }
         let Some(machine) = need.machine.name.clone().filter(|_| self.problems.is_empty()) else { return };
         let found = plan::candidates(need, &mut plan::LatencyCache::default());
         let lacks_machine = |candidate: &plan::Candidate| {

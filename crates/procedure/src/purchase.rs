@@ -185,7 +185,7 @@ impl PurchaseSearch<'_> {
     ) -> (Vec<Candidate>, Ranking) {
         let mut simulate = |trial: &PlanTrial| self.simulate(trial, outcomes);
         let (mut candidates, ranking) = plan::plan(need, laws, &mut simulate);
-        for index in &ranking.meeting {
+        for index in ranking.meeting.iter().chain(&ranking.may_meet) {
             plan::simulate_jitter(need, &mut candidates[*index], &mut simulate);
         }
         (candidates, ranking)
@@ -197,18 +197,23 @@ impl PurchaseSearch<'_> {
         let (need, mut laws) = (self.need.need.clone(), LatencyCache::default());
         let (candidates, ranking) = self.simulated(&need, &mut laws, &mut outcomes);
         let mut simulate = |trial: &PlanTrial| self.simulate(trial, &mut outcomes);
-        let next_step = (!need.demands().is_empty() && !ranking.meeting.is_empty()).then(|| {
+        let has_answer = ranking.first().is_some();
+        let next_step = (!need.demands().is_empty() && has_answer).then(|| {
             // The budget applies to the current need only.
             let twice = Need { budget: None, ..need.times(2.0) };
             plan::best(&twice, &mut laws, &mut simulate)
         });
-        let without_headroom = (ranking.meeting.is_empty() && need.headroom > 0.0).then(|| {
+        let without_headroom = (!has_answer && need.headroom > 0.0).then(|| {
             let tight = Need { headroom: 0.0, ..need.clone() };
             plan::best(&tight, &mut laws, &mut simulate)
         });
-        let first = ranking.meeting.first().copied();
-        let best = ranking.best.or(first);
+        let best = ranking.best.or(ranking.first());
         let lift = best.and_then(|best| plan::lifted(&need, &candidates[best], &mut laws, &mut simulate));
+        let mut years = Vec::new();
+        for year in 2..=need.years.min(if best.is_some() { need.years } else { 0 }) {
+            let grown = Need { budget: None, ..need.after(year) };
+            years.push(plan::best(&grown, &mut laws, &mut simulate));
+        }
         let described = [best, ranking.fastest];
         let mut machines: Vec<(usize, Vec<PlannedMachine>)> = Vec::new();
         for index in described.into_iter().flatten() {
@@ -224,6 +229,7 @@ impl PurchaseSearch<'_> {
             ranking,
             next_step: next_step.flatten(),
             lift,
+            years,
             without_headroom: without_headroom.flatten(),
             machines,
             seed: self.seed,

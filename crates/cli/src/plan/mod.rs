@@ -175,7 +175,11 @@ fn of_trace(options: &PlanOptions, name: &str) -> Result<Exit, Exit> {
     Ok(delivered.max(exit(&report.ranking)))
 }
 
-/// Returns 1 if no volume meets the need.
+/// Returns 1 if no volume meets the need, and 4 if only assumed latencies say that some do.
 fn exit(ranking: &Ranking) -> Exit {
-    if ranking.meeting.is_empty() { Exit::Failed } else { Exit::Good }
+    match (ranking.meeting.is_empty(), ranking.may_meet.is_empty()) {
+        (false, _) => Exit::Good,
+        (true, false) => Exit::Distrust,
+        (true, true) => Exit::Failed,
+    }
 }

@@ -1,5 +1,7 @@
 //! The cheapest machine that sustains the load together with the volumes.
 
+use std::collections::BTreeSet;
+
 use volume::catalogue::{self, MachineType};
 use volume::closed::{Cap, caps};
 
@@ -41,16 +43,24 @@ impl PlanSearch<'_> {
         let types = catalogue::machine_types(provider(&self.listed.name));
         let mut best: Option<Candidate> = None;
         let mut nearest: Option<UnmetNeed> = None;
+        // Machines that are too slow for a number of parts of each request, whatever the volume.
+        let mut too_small: BTreeSet<(u32, &str)> = BTreeSet::new();
+        let most_bytes = self.demands.iter().map(|demand| demand.load.bytes.read.max(demand.load.bytes.write)).max();
         for (alone, fixed) in &volumes {
             let region = alone.price.as_ref().and_then(|money| money.price.region.clone());
             let offers = self.offers(&types, region.as_deref(), alone);
             let (keys, alone_price) = (pairs(&alone.spec.name), price(alone));
+            let parts =
+                alone.spec.striping.zip(most_bytes).map_or(1, |(striping, bytes)| striping.aligned_parts(bytes).0);
             // Lowest limits of machines on which waits were too long whatever the volume.
             let mut too_slow: f64 = 0.0;
             for (machine_price, machine) in offers {
                 let least = alone_price + machine_price.unwrap_or(f64::INFINITY);
                 if best.as_ref().is_some_and(|best| least >= price(best)) {
                     break;
+                }
+                if too_small.contains(&(parts, machine.name.as_str())) {
+                    continue;
                 }
                 let on_machine = with_pair(&keys, "machine", &machine.name);
                 // A machine whose limits are unknown guarantees nothing.
@@ -60,6 +70,7 @@ impl PlanSearch<'_> {
                 }
                 let lowest = machine_caps(self.need, &spec).map(|cap| cap.iops).fold(f64::INFINITY, f64::min);
                 if let Some(short) = self.rate_shortfall(&spec) {
+                    too_small.insert((parts, &machine.name));
                     let limit = format!("{} of {}", short.limit, machine.name);
                     if nearest.as_ref().is_none_or(|nearest| short.short_by() < nearest.short_by()) {
                         nearest = Some(UnmetNeed { limit, ..short });

@@ -129,10 +129,13 @@ fn regions_of<'a>(need: &'a Need, listed: &BuiltinVolume) -> Vec<Option<&'a str>
     if need.regions.len() < 2 {
         return if need.regions.is_empty() { vec![None] } else { regions.collect() };
     }
-    let has_price = |region: &Option<&str>| {
-        catalogue::resolve_in(&listed.name, *region).is_ok_and(|found| !found.about.prices.is_empty())
+    let prices = |region: &Option<&str>| {
+        let found = catalogue::resolve_in(&listed.name, *region);
+        found.map_or_else(|_| Vec::new(), |found| found.about.prices)
     };
-    let priced: Vec<Option<&str>> = regions.clone().filter(has_price).collect();
+    // A price without a region applies in each alike.
+    let is_own = |region: &Option<&str>| prices(region).iter().any(|of| of.price.region.is_some());
+    let priced: Vec<Option<&str>> = regions.clone().filter(is_own).collect();
     if priced.is_empty() { regions.take(1).collect() } else { priced }
 }
 
@@ -212,7 +215,7 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut LatencyCache) -> 
         return Vec::new();
     }
     let demands = need.demands();
-    let is_bounded = need.mean.is_some() || need.percentile.is_some();
+    let is_bounded = need.bounds_latency();
     let region = candidate.price.as_ref().and_then(|money| money.price.region.as_deref());
     let mut enough: Vec<(f64, f64, PlannedMachine)> = Vec::new();
     for kind in machine_types(candidate) {
@@ -618,7 +621,7 @@ impl PlanSearch<'_> {
         let (tight, time) = (tightest.map(|index| &judged[index]), timed.map(|index| &judged[index]));
         let demand = timed.map(|index| &demands[index]);
         let alone_secs = time.and_then(|judged| judged.alone_secs);
-        let bounded = self.need.mean.is_some() || self.need.percentile.is_some();
+        let bounded = self.need.bounds_latency();
         let mean_secs = time.and_then(|judged| if bounded { judged.mean_secs } else { judged.loop_secs });
         let rate = demand.map_or(0.0, |demand| demand.rate);
         let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
@@ -711,6 +714,8 @@ impl PlanSearch<'_> {
             price: price.times(copies),
             machines_usd,
             usd_per_month: usd + machines_usd.unwrap_or(0.0),
+            per_month: self.need.in_currency(usd + machines_usd.unwrap_or(0.0)),
+            currency: self.need.currency,
             lacks: price.lacks.clone().or_else(|| lacks_machine.then(|| "the machine".to_owned())),
             stands_for: asked.filter(|(asked, own)| !asked.eq_ignore_ascii_case(own)).map(|(asked, _)| asked.clone()),
         })

@@ -16,7 +16,10 @@ const MACHINES: usize = 3;
 /// Returns which volume to buy, or why there is none.
 pub(super) fn answer(plan: &PlanResult) -> Answer {
     let ranking = &plan.ranking;
-    let Some(index) = ranking.best.or(ranking.meeting.first().copied()) else { return impossible(plan) };
+    let Some(index) = ranking.best.or(ranking.first()) else { return impossible(plan) };
+    if ranking.meeting.is_empty() {
+        return assumed(plan, index);
+    }
     if let Some(doubt) = &plan.doubt {
         return unknown(plan, doubt, index);
     }
@@ -31,6 +34,45 @@ pub(super) fn answer(plan: &PlanResult) -> Answer {
     Answer { outcome: Outcome::Good, verdict, actions: actions(plan, index), basis: basis(plan, best) }
 }
 
+/// Says that only volumes with an assumed latency may meet a bound on it.
+fn assumed(plan: &PlanResult, index: usize) -> Answer {
+    let best = &plan.candidates[index];
+    let cost = best.price.as_ref().map_or_else(|| "unpriced".to_owned(), price);
+    let latency = best.mean_secs.map_or_else(String::new, |secs| format!(" at {}", time(secs)));
+    let verdict = format!(
+        "Cannot tell: no volume of measured or published latency meets the need. {} may{latency}, {cost}; that latency is \
+         assumed.",
+        figures::volumes(best)
+    );
+    let measure = Action {
+        what: "Measure one for an hour before you buy it:".to_owned(),
+        command: Some(measurement(plan, best)),
+    };
+    let actions = std::iter::once(measure).chain(actions(plan, index)).collect();
+    Answer { outcome: Outcome::Unknown, verdict, actions, basis: basis(plan, best) }
+}
+
+/// Returns the command that measures the latency of a volume under the load of the plan.
+fn measurement(plan: &PlanResult, best: &Candidate) -> String {
+    let kind = match (plan.need.read_share, plan.need.sequential) {
+        (1.0, true) => "read".to_owned(),
+        (1.0, false) => "randread".to_owned(),
+        (0.0, true) => "write".to_owned(),
+        (0.0, false) => "randwrite".to_owned(),
+        (share, is_sequential) => {
+            let order = if is_sequential { "" } else { "rand" };
+            format!("{order}rw --rwmixread={:.0}", 100.0 * share)
+        }
+    };
+    format!(
+        "fathom run --name=a --filename=DEVICE --direct=1 --rw={kind} --bs={} --rate_iops={:.0} \
+         --rate_process=poisson --iodepth={} --time_based --runtime=60",
+        best.block as u64,
+        best.rate,
+        figures::depth(4.0 * best.in_flight.unwrap_or(1.0)).replace(',', "")
+    )
+}
+
 /// Names the machine with its size: `, on m7i.4xlarge (16 vCPUs, 64 GiB)`.
 fn on_machine(best: &Candidate) -> String {
     best.machine.as_ref().map_or_else(String::new, |machine| format!(", on {}", figures::machine_type(machine)))
@@ -39,7 +81,9 @@ fn on_machine(best: &Candidate) -> String {
 /// Returns the part of the machine in a price: `, of which the machine 588.67`.
 fn of_machine(best: &Candidate, money: &MonthlyCost) -> String {
     match (money.machines_usd, &best.machine) {
-        (Some(usd), _) => format!(", of which the machine {}", amount(usd)),
+        (Some(usd), _) => {
+            format!(", of which the machine {}", amount(usd * money.per_month / money.usd_per_month.max(0.01)))
+        }
         (None, Some(_)) => ", without the machine (price unknown)".to_owned(),
         (None, None) => String::new(),
     }
@@ -90,12 +134,13 @@ fn actions(plan: &PlanResult, index: usize) -> Vec<Action> {
     let command = |command: String| Action { what: String::new(), command: Some(command) };
     let launch = best.machine.as_ref().filter(|machine| machine.is_chosen);
     let launch = launch.and_then(|machine| create_machine(&best.listed, &machine.kind.name)).map(command);
-    let create = create_volume(&best.spec.name).map(command);
+    let create = create_volume(&best.spec.name).into_iter().map(command);
     let lift = lift(plan, best).map(Action::from);
     let machines = plan.machines_of(index);
     let named = (!machines.is_empty()).then(|| {
         let priced = |machine: &PlannedMachine| {
-            let price = machine.price.as_ref().map(|price| format!(" ({} USD a month)", amount(price.usd_per_month)));
+            let price = machine.price.as_ref();
+            let price = price.map(|price| format!(" ({} a month)", figures::sum(&plan.need, price.usd_per_month)));
             format!("{}{}", machine.kind.name, price.unwrap_or_default())
         };
         let few = machines.iter().take(MACHINES).map(priced).collect::<Vec<_>>().join(", ");
@@ -125,8 +170,9 @@ fn lift(plan: &PlanResult, best: &Candidate) -> Option<String> {
     };
     let what = if what.is_empty() { size(lifted) } else { what };
     let more = lifted.known_price().zip(best.known_price());
-    let more =
-        more.map(|(lifted, best)| format!(", {} USD a month more", amount(lifted.usd_per_month - best.usd_per_month)));
+    let more = more.map(|(lifted, best)| {
+        format!(", {} a month more", figures::sum(&plan.need, lifted.usd_per_month - best.usd_per_month))
+    });
     let reached = lifted.limit.as_ref().map_or_else(String::new, |cap| format!(" to {} IOPS", whole(cap.iops)));
     Some(format!("{bottleneck}: {what} lifts it{reached}{}.", more.unwrap_or_default()))
 }
@@ -143,6 +189,10 @@ fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
     }
     let date = best.price.as_ref().map(|money| money.price.source.date.clone()).filter(|date| !date.is_empty());
     basis.extend(date.map(|date| format!("price of {date}")));
+    let year = best
+        .known_price()
+        .map(|money| format!("{} a year, without taxes", figures::sum(&plan.need, 12.0 * money.usd_per_month)));
+    basis.extend(year);
     if let Some(lacks) = best.price.as_ref().and_then(|money| money.lacks.as_ref()) {
         basis.push(format!("the price excludes {lacks} (price unknown)"));
     }
@@ -150,10 +200,12 @@ fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
         Some(true) => format!("simulated with seed {}", plan.seed),
         _ => "calculated, not simulated".to_owned(),
     });
-    let latency = best.about.latency_assumed.as_ref().map(|why| format!("its latency is assumed: {why}"));
+    let name = best.about.latency_basis.name();
+    let latency = best.about.latency_assumed.as_ref().map(|why| format!("its latency is {name}: {why}"));
     basis.extend(
         latency.or_else(|| best.mean_secs.map(|_| format!("its latency is {}", best.about.latency_basis.name()))),
     );
+    basis.extend(figures::near(&plan.need));
     let unknown = figures::unknown_region(&plan.need);
     let unknown = unknown.and_then(|text| Some(text.split_once(':')?.0.to_owned()));
     basis.extend(unknown.map(|region| format!("{region} (--details lists the regions)")));
@@ -164,6 +216,7 @@ fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
     basis.extend(figures::merging(best));
     basis.extend(figures::exchange(&plan.need, std::slice::from_ref(best)));
     basis.extend(plan.ranking.best.and_then(|_| figures::unpriced(plan, best)));
+    basis.extend(may_meet(plan, best));
     basis
 }
 
@@ -173,6 +226,20 @@ fn instead(plan: &PlanResult, best: &Candidate) -> Option<String> {
     let single = others.find(|_| best.members() > 1)?;
     let cost = single.price.as_ref().map(price)?;
     Some(format!("Or buy one volume: {}{}, {cost}.", figures::volumes(single), on_machine(single)))
+}
+
+/// Names cheaper volumes that meet the need by an assumed latency alone.
+fn may_meet(plan: &PlanResult, best: &Candidate) -> Option<String> {
+    const NAMED: usize = 3;
+    let limit = best.known_price().map_or(f64::INFINITY, |price| price.usd_per_month);
+    let is_cheaper = |other: &&Candidate| other.known_price().is_some_and(|price| price.usd_per_month < limit);
+    let named = |other: &Candidate| {
+        let cost = other.price.as_ref().map_or_else(String::new, |money| format!(" ({})", price(money)));
+        format!("{}{cost}", figures::kind(other))
+    };
+    let cheaper: Vec<String> = plan.may_meet().filter(is_cheaper).take(NAMED).map(named).collect();
+    let is_answer = plan.ranking.meeting.is_empty() || cheaper.is_empty();
+    (!is_answer).then(|| format!("cheaper if their assumed latency holds: {}", cheaper.join(", ")))
 }
 
 /// Says what a stripe risks.
@@ -227,9 +294,42 @@ fn closed_loop(plan: &PlanResult) -> Option<String> {
     ))
 }
 
+/// Returns the volumes of the years of growth, and when to enlarge; one line each.
+pub(super) fn years(plan: &PlanResult) -> Vec<String> {
+    if plan.years.is_empty() {
+        return Vec::new();
+    }
+    let Some(first) = plan.ranking.best.or(plan.ranking.first()).map(|index| &plan.candidates[index]) else {
+        return Vec::new();
+    };
+    let mut held = first;
+    let mut sum = first.known_price().map(|money| 12.0 * money.usd_per_month);
+    let cost = |one: &Candidate| one.price.as_ref().map_or_else(|| "unpriced".to_owned(), price);
+    let mut lines = vec![format!("Year 1: {}, {}.", figures::volumes(first), cost(first))];
+    for (year, found) in (2..).zip(&plan.years) {
+        let Some(found) = found else {
+            lines.push(format!("Year {year}: no priced volume sustains it."));
+            sum = None;
+            break;
+        };
+        lines.push(match found.spec.name == held.spec.name {
+            true => format!("Year {year}: the same suffices."),
+            false => {
+                let verb = if found.listed == held.listed { "enlarge to" } else { "move to" };
+                format!("Year {year}: {verb} {}, {}.", figures::volumes(found), cost(found))
+            }
+        });
+        sum = sum.zip(found.known_price()).map(|(sum, money)| sum + 12.0 * money.usd_per_month);
+        held = found;
+    }
+    lines
+        .extend(sum.map(|sum| format!("{} years: {}, without taxes.", plan.need.years, figures::sum(&plan.need, sum))));
+    lines
+}
+
 /// Returns the volume for twice the load, with the factor of its price.
 pub(super) fn next_step(plan: &PlanResult) -> Option<String> {
-    let best = &plan.candidates[plan.ranking.best.or(plan.ranking.meeting.first().copied())?];
+    let best = &plan.candidates[plan.ranking.best.or(plan.ranking.first())?];
     if plan.need.demands().is_empty() {
         return None;
     }

@@ -20,7 +20,7 @@ const LABELS_MAX: usize = 16;
 /// Font of a standalone chart.
 const FONT: &str = "svg{font:12px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif}.way{fill:none;stroke:var(--line)}.bound{stroke:var(--c1);stroke-dasharray:5 4}";
 
-/// Index of a candidate, its price in USD a month, and its latency in seconds.
+/// Index of a candidate, its price a month, and its latency in seconds.
 type Point = (usize, f64, f64);
 
 /// Prices and latencies of ranked candidates.
@@ -34,6 +34,8 @@ pub(super) struct PriceChart<'a> {
     pub(super) bound: Option<f64>,
     /// Line below the title of a standalone chart.
     pub(super) wanted: String,
+    /// Currency of prices.
+    pub(super) currency: &'static str,
 }
 
 /// Draws the chart as a standalone file.
@@ -59,6 +61,7 @@ fn of_plan(plan: &PlanResult) -> PriceChart<'_> {
         latency: percentile.map_or("mean latency", |_| percentile_name(&plan.need)).to_owned(),
         bound: percentile.map(|(_, bound)| bound).or(plan.need.mean).map(units::Nanos::secs_f64),
         wanted: wanted(&plan.need),
+        currency: plan.need.currency.code(),
     }
 }
 
@@ -89,8 +92,8 @@ impl PriceChart<'_> {
 
     fn point(&self, index: usize) -> Option<Point> {
         let candidate = self.candidates[index];
-        let money = candidate.known_price().filter(|money| money.usd_per_month > 0.0)?;
-        Some((index, money.usd_per_month, (self.secs)(candidate).filter(|secs| *secs > 0.0)?))
+        let money = candidate.known_price().filter(|money| money.per_month > 0.0)?;
+        Some((index, money.per_month, (self.secs)(candidate).filter(|secs| *secs > 0.0)?))
     }
 
     /// Draws the candidates that meet the need and have a price.
@@ -100,7 +103,8 @@ impl PriceChart<'_> {
             Scale::around(points.iter().map(of).chain(bound).collect::<Vec<_>>().into_iter())
         };
         let time = |secs: f64| time(secs * 1e9);
-        let across = Axis::new(over(|point| point.1, None), 6, amount).named("US dollars a month (logarithmic)");
+        let across =
+            Axis::new(over(|point| point.1, None), 6, amount).named(format!("{} a month (logarithmic)", self.currency));
         let up = Axis::new(over(|point| point.2, self.bound), 6, time);
         let frame = Frame { left, top, width: right - left, height: bottom - top, x: &across, y: &up };
         frame.axes(&mut out);
@@ -123,7 +127,8 @@ impl PriceChart<'_> {
             let class = if is_on_front(point.0) { "o s0" } else { "o s5" };
             let (x, y) = at(point);
             let candidate = self.candidates[point.0];
-            let title = format!("{}: {} USD a month, {}", candidate.spec.name, amount(point.1), time(point.2));
+            let cost = format!("{} {} a month", amount(point.1), self.currency);
+            let title = format!("{}: {cost}, {}", candidate.spec.name, time(point.2));
             if number >= LABELS_MAX {
                 out.circle(class, (x, y), 4.5, &title);
                 continue;

@@ -1,7 +1,7 @@
 //! Figures of plans as phrases, shared by all formats.
 
 use plan::workload::LoadDoubt;
-use plan::{Candidate, JitterComparison, MonthlyCost, Need, PlannedMachine, Requirement, UnmetNeed};
+use plan::{Candidate, Currency, JitterComparison, MonthlyCost, Need, PlannedMachine, Requirement, UnmetNeed};
 use results::plan::PlanResult;
 use units::{Bytes, Nanos, count, grouped, requests_in_flight, significant};
 use volume::catalogue::FigureOrigin;
@@ -9,16 +9,23 @@ use volume::{cited_jitter, cited_merging};
 
 use crate::volume_terms::{amount, price_parts};
 
-/// Formats a monthly price: `141.92 USD a month`, `4.75 EUR = 5.59 USD a month`.
+/// Formats a monthly total: `141.92 USD a month`, `4.75 EUR = 5.59 USD a month`.
 pub(super) fn price(money: &MonthlyCost) -> String {
     let least = if money.whole() { "" } else { "at least " };
     let own = own_currency(money).map_or_else(String::new, |own| format!("{own} = "));
-    format!("{least}{own}{} USD a month", amount(money.usd_per_month))
+    format!("{least}{own}{} {} a month", amount(money.per_month), money.currency.code())
 }
 
-/// Formats a price in its own currency, if that is not the US dollar: `4.75 EUR`.
+/// Formats an amount of US dollars in the currency of totals: `41.00 EUR`.
+pub(super) fn sum(need: &Need, usd: f64) -> String {
+    format!("{} {}", amount(need.in_currency(usd)), need.currency.code())
+}
+
+/// Formats the price of the volumes in its own currency, if that is not the one of totals: `4.75 EUR`.
 pub(super) fn own_currency(money: &MonthlyCost) -> Option<String> {
-    (money.price.currency != "USD").then(|| format!("{} {}", amount(money.price.per_month), money.price.currency))
+    let is_own = money.price.currency != money.currency.code() && money.machines_usd.is_none();
+    let is_converted = is_own && money.price.currency != "USD";
+    is_converted.then(|| format!("{} {}", amount(money.price.per_month), money.price.currency))
 }
 
 /// Returns the region and the date of a price: `us-central1, 2026-09-24`.
@@ -35,8 +42,18 @@ pub(super) fn region(money: &MonthlyCost) -> String {
 
 /// Returns the derivation of the need, its headroom, and a warning about an unknown region.
 pub(super) fn remarks(plan: &PlanResult) -> impl Iterator<Item = String> {
-    let figures = headroom(&plan.need).into_iter().chain(unknown_region(&plan.need));
+    let figures = headroom(&plan.need).into_iter().chain(near(&plan.need)).chain(unknown_region(&plan.need));
     plan.derivation.iter().cloned().chain(figures)
+}
+
+/// Names the regions of the need that were found near a place: `eu-central-1 (Frankfurt), westeurope (365 km; ...)`.
+pub(super) fn near(need: &Need) -> Option<String> {
+    let one = |near: &plan::NearRegion| {
+        let unpriced = near.unpriced.as_ref().map(|nearer| format!("; no prices are known for {}", nearer.name));
+        format!("{} ({} km{})", near.region.name, whole(near.km.round()), unpriced.unwrap_or_default())
+    };
+    let regions: Vec<String> = need.near.iter().map(one).collect();
+    (!regions.is_empty()).then(|| format!("nearest regions: {}", regions.join(", ")))
 }
 
 /// Names the regions of the need in which no price is known, and which have prices; `None` if all are known.
@@ -58,15 +75,19 @@ pub(super) fn unknown_region(need: &Need) -> Option<String> {
     Some(format!("no price is known for {unknown}: {known}; prices without a region are assumed to apply"))
 }
 
-/// Describes the exchange rate of the plan; `None` if all prices are in US dollars.
+/// Describes the exchange rates of the plan; `None` if all prices and totals are in US dollars.
 pub(super) fn exchange(need: &Need, candidates: &[Candidate]) -> Option<String> {
     let converted = |candidate: &Candidate| candidate.price.as_ref().is_some_and(|money| money.price.currency != "USD");
-    let plan::Exchange { usd_per_eur, source } = &need.exchange;
+    let plan::Exchange { usd_per_eur, usd_per_gbp, source } = &need.exchange;
     let basis = match source.date.as_str() {
         "" => source.title.clone(),
         date => format!("{}, {date}; --eur-usd sets another rate", source.title),
     };
-    candidates.iter().any(converted).then(|| format!("1 EUR = {} USD ({basis})", significant(*usd_per_eur, 5)))
+    let has_euros = candidates.iter().any(converted) || need.currency == Currency::Eur;
+    let rates = [("EUR", usd_per_eur, has_euros), ("GBP", usd_per_gbp, need.currency == Currency::Gbp)];
+    let used = rates.into_iter().filter(|(_, _, is_used)| *is_used);
+    let used: Vec<String> = used.map(|(code, rate, _)| format!("1 {code} = {} USD", significant(*rate, 5))).collect();
+    (!used.is_empty()).then(|| format!("{} ({basis})", used.join(", ")))
 }
 
 /// Describes in one line what the headroom of a need demands; `None` if there is none.
@@ -163,7 +184,7 @@ pub(super) const NOT_CONSIDERED: &str = "Not considered: snapshots, network traf
 /// Lists what the plan does not consider, and the exchange rate of its prices.
 pub(super) fn scope(need: &Need, candidates: &[Candidate]) -> Vec<String> {
     let mut lines = vec![NOT_CONSIDERED.to_owned()];
-    lines.extend(exchange(need, candidates).map(|rate| format!("Prices in euros are compared in US dollars: {rate}.")));
+    lines.extend(exchange(need, candidates).map(|rate| format!("Prices are compared in US dollars: {rate}.")));
     lines
 }
 
@@ -310,7 +331,7 @@ pub(super) fn surroundings(need: &Need) -> Vec<String> {
     if !need.regions.is_empty() {
         phrases.push(format!("prices of {}", need.regions.join(", ")));
     }
-    phrases.extend(need.budget.map(|budget| format!("up to {} USD a month", amount(budget))));
+    phrases.extend(need.budget.map(|budget| format!("up to {} a month", sum(need, budget))));
     if need.growth > 0.0 {
         phrases.push(format!("and {}% more in a year", significant(100.0 * need.growth, 2)));
     }

@@ -15,16 +15,16 @@ use crate::volume_terms::amount;
 pub(crate) fn page(plan: &PlanResult) -> Page {
     let ranking = &plan.ranking;
     let mut parts = Vec::new();
-    if ranking.front.is_empty() {
+    if ranking.front.is_empty() && ranking.may_meet.is_empty() {
         parts.push(PagePart::new("verdict", "Why not", verdict(plan)));
-    } else {
+    } else if !ranking.front.is_empty() {
         let note = "Volumes on the line are not beaten on both price and latency.".to_owned();
         let blocks = [PageBlock::Picture(chart::within(plan)), PageBlock::Text(note)];
         let blocks = blocks.into_iter().collect();
         parts.push(PagePart::new("chart", "Price against latency", blocks));
     }
     if !ranking.meeting.is_empty() {
-        let all = compared(plan, usize::MAX, true);
+        let all = compared(plan, &ranking.meeting, usize::MAX, true);
         let note = PageBlock::Text("* not beaten on both price and latency.".to_owned());
         parts.push(PagePart::new("volumes", "Volumes that meet the need", vec![all, note]));
         let alternatives = alternatives(plan);
@@ -32,6 +32,11 @@ pub(crate) fn page(plan: &PlanResult) -> Page {
             parts.push(PagePart::new("alternatives", "Alternatives", vec![PageBlock::List(alternatives)]));
         }
         parts.push(PagePart::new("prices", "Prices", vec![prices(plan)]));
+    }
+    if !ranking.may_meet.is_empty() {
+        let note = "Only an assumed latency is within the bound.".to_owned();
+        let blocks = vec![PageBlock::Text(note), compared(plan, &ranking.may_meet, usize::MAX, true)];
+        parts.push(PagePart::new("may-meet", "Volumes that may meet the need", blocks));
     }
     if !ranking.missing.is_empty() {
         let missing = figures::refused(plan.missing());
@@ -64,18 +69,19 @@ fn verdict(plan: &PlanResult) -> Vec<PageBlock> {
     vec![PageBlock::List(lines)]
 }
 
-/// Compares the first volumes that meet the need; `with_limits` adds the limit of each and what it rests on.
-pub(super) fn compared(plan: &PlanResult, most: usize, with_limits: bool) -> PageBlock {
+/// Compares the first of ranked volumes; `with_limits` adds the limit of each and what it rests on.
+pub(super) fn compared(plan: &PlanResult, ranked: &[usize], most: usize, with_limits: bool) -> PageBlock {
     let percentile = plan.need.percentile.map(|_| figures::percentile_name(&plan.need));
     let with_machine = plan.need.machine.is_open();
-    let mut head = vec!["volume", "size", "USD a month"];
+    let month_head = month_head(&plan.need);
+    let mut head = vec!["volume", "size", &month_head];
     head.extend(with_machine.then_some("machine"));
     head.push("latency");
     head.extend(percentile);
     let has_basis = with_limits || !with_machine;
     head.extend(has_basis.then_some(["basis", "depth"]).into_iter().flatten());
     head.push(if with_limits { "provisioned; limit" } else { "provisioned" });
-    let numbers = ["size", "USD a month", "latency", "p99", "p99.9", "depth"];
+    let numbers = ["size", &month_head, "latency", "p99", "p99.9", "depth"];
     let numbers: Vec<usize> = (0..head.len()).filter(|column| numbers.contains(&head[*column])).collect();
     let row = |index: &usize| {
         let candidate = &plan.candidates[*index];
@@ -96,7 +102,7 @@ pub(super) fn compared(plan: &PlanResult, most: usize, with_limits: bool) -> Pag
         });
         row
     };
-    PageBlock::table(&head, &numbers, plan.ranking.meeting.iter().take(most).map(row).collect())
+    PageBlock::table(&head, &numbers, ranked.iter().take(most).map(row).collect())
 }
 
 /// Lists the prices of the volumes that meet the need: region, date and what they are made of.
@@ -113,20 +119,22 @@ fn prices(plan: &PlanResult) -> PageBlock {
             money.lacks.as_ref().map_or_else(String::new, |lacks| format!("; excludes {lacks} (price unknown)"));
         vec![figures::kind(candidate), month(candidate), holds(money), per_unit, split(money) + &lacks]
     };
-    let head = ["volume", "USD a month", "region, date", "USD", "parts"];
+    let month_head = month_head(&plan.need);
+    let head = ["volume", &month_head, "region, date", "USD", "parts"];
     PageBlock::table(&head, &[1], plan.meeting().map(row).collect())
 }
 
 /// Lists other volumes that a buyer may prefer.
 fn alternatives(plan: &PlanResult) -> Vec<String> {
     let ranking = &plan.ranking;
-    let Some(best) = ranking.best.or(ranking.meeting.first().copied()) else { return Vec::new() };
+    let Some(best) = ranking.best.or(ranking.first()) else { return Vec::new() };
     let best_one = &plan.candidates[best];
     let named = |label: &str, index: usize| {
         let candidate = &plan.candidates[index];
         format!("{label}: {}, {}", candidate.spec.name, figures_of(candidate))
     };
-    let mut lines: Vec<String> = answer::next_step(plan).into_iter().collect();
+    let mut lines: Vec<String> = answer::years(plan);
+    lines.extend(answer::next_step(plan));
     let known = ranking.known_best.filter(|known| !best_one.has_known_latency() && *known != best);
     lines.extend(known.map(|known| named("Cheapest with a measured or published latency", known)));
     let fastest = ranking.fastest.filter(|fastest| *fastest != best && Some(*fastest) != known);
@@ -143,18 +151,23 @@ fn alternatives(plan: &PlanResult) -> Vec<String> {
     lines
 }
 
+/// Returns the head of the column of totals: `USD a month`.
+pub(super) fn month_head(need: &plan::Need) -> String {
+    format!("{} a month", need.currency.code())
+}
+
 fn month(candidate: &Candidate) -> String {
     let Some(money) = &candidate.price else { return "unknown".to_owned() };
     let own = figures::own_currency(money).map_or_else(String::new, |own| format!(" ({own})"));
     let least = if money.whole() { "" } else { "> " };
-    format!("{least}{}{own}", amount(money.usd_per_month))
+    format!("{least}{}{own}", amount(money.per_month))
 }
 
 /// Lists the assumptions behind the figures.
 fn assumptions(plan: &PlanResult) -> Vec<String> {
     let mut lines: Vec<String> = figures::remarks(plan).collect();
     lines.extend(figures::scope(&plan.need, &plan.candidates));
-    for candidate in plan.meeting() {
+    for candidate in plan.meeting().chain(plan.may_meet()) {
         if let Some(why) = &candidate.about.latency_assumed {
             lines.push(format!("{}: latency {}: {why}", candidate.listed, candidate.about.latency_basis.name()));
         }

@@ -22,7 +22,7 @@ pub(crate) fn csv(plan: &PlanResult) -> String {
          usd_per_month,latency_basis,percentile_without_jitter_ns,latency_without_jitter_ns,unknown_machine_limits,\
          machine,machines_usd_per_month,stripe\n",
     );
-    for index in plan.ranking.meeting.iter().chain(&plan.ranking.missing) {
+    for index in plan.ranking.meeting.iter().chain(&plan.ranking.may_meet).chain(&plan.ranking.missing) {
         let candidate = &plan.candidates[*index];
         let number = |value: Option<f64>| {
             value.filter(|value| value.is_finite()).map_or_else(String::new, |value| format!("{value:.6}"))
@@ -102,6 +102,7 @@ pub(crate) fn json<'a>(plan: &'a PlanResult) -> String {
         },
         exchange: PlanExchange {
             usd_per_eur: need.exchange.usd_per_eur,
+            usd_per_gbp: need.exchange.usd_per_gbp,
             title: &need.exchange.source.title,
             address: &need.exchange.source.address,
             date: &need.exchange.source.date,
@@ -115,7 +116,9 @@ pub(crate) fn json<'a>(plan: &'a PlanResult) -> String {
         front: ranking.front.iter().map(|index| one(*index)).collect(),
         next_step: plan.next_step.as_ref().map(next_step),
         lift: plan.lift.as_ref().map(next_step),
+        years: plan.years.iter().map(|year| year.as_ref().map(next_step)).collect(),
         meeting: of(&ranking.meeting),
+        may_meet: of(&ranking.may_meet),
         missing: of(&ranking.missing),
         impossible: ranking.impossible.iter().map(impossible).collect(),
         nearest: ranking.nearest.map(one),

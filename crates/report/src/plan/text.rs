@@ -26,9 +26,20 @@ pub(crate) fn text(plan: &PlanResult, style: SheetStyle, shows_arithmetic: bool)
     let mut sheet = Sheet::new(style.readable(), 0);
     whole.answer.write(&mut sheet);
     sheet.gap();
-    if !plan.ranking.meeting.is_empty() {
-        super::html::compared(plan, COMPARED, false).write(&mut sheet);
+    for (ranked, head) in
+        [(&plan.ranking.meeting, None), (&plan.ranking.may_meet, Some("May meet it, latency assumed:"))]
+    {
+        if ranked.is_empty() {
+            continue;
+        }
+        if let Some(head) = head {
+            sheet.paragraph(head, None);
+        }
+        super::html::compared(plan, ranked, COMPARED, false).write(&mut sheet);
         sheet.gap();
+    }
+    for year in answer::years(plan) {
+        sheet.paragraph(&year, None);
     }
     if let Some(next) = answer::next_step(plan) {
         sheet.paragraph(&next, None);

@@ -33,19 +33,19 @@ pub(crate) fn modify(
     }
 }
 
-/// Returns the commands that create a volume of the catalogue, if its provider has them. Volumes in RAID 0 are created one
-/// after the other and joined on the machine.
-pub(crate) fn create(volume: &str) -> Option<String> {
-    let one = create_one(volume)?;
-    let Some(stripe) = volume.split(',').find_map(|word| word.strip_prefix("stripe=")) else { return Some(one) };
+/// Returns the commands that create a volume of the catalogue; none if its provider has none. Volumes in RAID 0 are created
+/// one after the other and joined on the machine.
+pub(crate) fn create(volume: &str) -> Vec<String> {
+    let Some(one) = create_one(volume) else { return Vec::new() };
+    let Some(stripe) = volume.split(',').find_map(|word| word.strip_prefix("stripe=")) else { return vec![one] };
     let (members, unit) = stripe.split_once('/').unwrap_or((stripe, "512KiB"));
     let chunk = unit.trim_end_matches("iB");
     // Each has a name of its own.
     let one = one.replace(" DISK ", " DISK-$i ");
-    Some(format!(
-        "for i in $(seq {members}); do {one}; done; \
-         mdadm --create /dev/md0 --level=0 --raid-devices={members} --chunk={chunk} DISK..."
-    ))
+    vec![
+        format!("for i in $(seq {members}); do {one}; done"),
+        format!("mdadm --create /dev/md0 --level=0 --raid-devices={members} --chunk={chunk} DISK..."),
+    ]
 }
 
 /// Returns the command that launches a machine for a volume of the catalogue, if its provider has one.
@@ -123,18 +123,15 @@ mod tests {
     #[test]
     fn volumes_are_created_with_all_that_is_provisioned() {
         let aws = "aws ec2 create-volume --availability-zone ZONE --volume-type gp3 --size 1024 --iops 10800 --throughput 125";
-        assert_eq!(create("aws/gp3,size=1024GiB,iops=10800,throughput=125MiB/s").unwrap(), aws);
-        let regional = create("gcp/pd-ssd,size=2TiB,machine=n2-standard-8").unwrap();
+        assert_eq!(create("aws/gp3,size=1024GiB,iops=10800,throughput=125MiB/s"), [aws]);
+        let regional = create("gcp/pd-ssd,size=2TiB,machine=n2-standard-8").remove(0);
         assert_eq!(regional, "gcloud compute disks create DISK --zone=ZONE --type=pd-ssd --size=2048");
-        assert!(
-            create("azure/premium-ssd-v2,size=512GiB,iops=8000").unwrap().contains("--sku PremiumV2_LRS --size-gb 512")
-        );
-        assert_eq!(create("hdd/7200rpm"), None);
-        let stripe = create("aws/gp3,size=100GiB,stripe=4/64KiB").unwrap();
-        assert!(
-            stripe.starts_with("for i in $(seq 4); do aws ec2 create-volume ") && stripe.contains("--size 100; done")
-        );
-        assert!(stripe.ends_with("mdadm --create /dev/md0 --level=0 --raid-devices=4 --chunk=64K DISK..."), "{stripe}");
+        assert!(create("azure/premium-ssd-v2,size=512GiB,iops=8000")[0].contains("--sku PremiumV2_LRS --size-gb 512"));
+        assert!(create("hdd/7200rpm").is_empty());
+        let stripe = create("gcp/pd-ssd,size=100GiB,stripe=4/64KiB");
+        assert!(stripe[0].starts_with("for i in $(seq 4); do gcloud compute disks create DISK-$i "), "{stripe:?}");
+        assert!(stripe[0].ends_with("--size=100; done"), "{stripe:?}");
+        assert_eq!(stripe[1], "mdadm --create /dev/md0 --level=0 --raid-devices=4 --chunk=64K DISK...");
     }
 
     #[test]

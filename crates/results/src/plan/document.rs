@@ -36,10 +36,14 @@ pub struct PlanDocument<'a> {
     pub front: Vec<&'a str>,
     /// The cheapest volume for twice the rate.
     pub next_step: Option<PlanNextStep<'a>>,
+    /// The cheapest volume for each further year of growth, the second first; `null` where none sustains it.
+    pub years: Vec<Option<PlanNextStep<'a>>>,
     /// The best volume, or its machine, with more of what limits it; of plans with a machine.
     pub lift: Option<PlanNextStep<'a>>,
     /// Volumes that meet the need, the cheapest first.
     pub meeting: Vec<PlanCandidate<'a>>,
+    /// Volumes that meet a bound on latency by an assumed latency alone, the cheapest first.
+    pub may_meet: Vec<PlanCandidate<'a>>,
     /// Volumes that do not meet the need, the nearest first.
     pub missing: Vec<PlanCandidate<'a>>,
     /// Requirements that no volume meets, even alone.
@@ -106,6 +110,8 @@ pub struct PlanConditions<'a> {
     pub budget_usd: Option<f64>,
     /// Planned yearly growth as a fraction.
     pub growth_per_year: f64,
+    /// Number of years whose prices are stated.
+    pub years: u32,
     /// Planned spare capacity as a fraction.
     pub headroom: f64,
 }
@@ -129,6 +135,7 @@ impl<'a> PlanConditions<'a> {
             regions: &need.regions,
             budget_usd: need.budget,
             growth_per_year: need.growth,
+            years: need.years,
             headroom: need.headroom,
         }
     }
@@ -147,6 +154,7 @@ pub struct PlanPercentile {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanExchange<'a> {
     pub usd_per_eur: f64,
+    pub usd_per_gbp: f64,
     /// Title of its source.
     pub title: &'a str,
     /// URL or other address of its source.
@@ -371,6 +379,12 @@ pub struct MonthlyPrice<'a> {
     pub machines_usd_per_month: Option<f64>,
     /// Total of volumes and machines in US dollars, in which candidates are compared.
     pub usd_per_month: f64,
+    /// Total in the currency of the need.
+    pub total_per_month: f64,
+    /// That of twelve months.
+    pub total_per_year: f64,
+    /// Currency of these totals.
+    pub total_currency: &'static str,
     /// Costs that the total does not include, because their price is unknown.
     pub excludes: Option<&'a str>,
     /// Requested region, if the price is published under another name.
@@ -385,6 +399,9 @@ impl<'a> From<&'a plan::MonthlyCost> for MonthlyPrice<'a> {
             price: &money.price,
             machines_usd_per_month: money.machines_usd,
             usd_per_month: money.usd_per_month,
+            total_per_month: money.per_month,
+            total_per_year: 12.0 * money.per_month,
+            total_currency: money.currency.code(),
             excludes: money.lacks.as_deref(),
             stands_for: money.stands_for.as_deref(),
             date: &money.price.source.date,

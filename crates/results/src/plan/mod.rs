@@ -24,6 +24,8 @@ pub struct PlanResult {
     pub next_step: Option<Candidate>,
     /// The best candidate with more of what limits it; of plans with a machine.
     pub lift: Option<Candidate>,
+    /// The cheapest volume for each further year of growth, the second first; `None` where none sustains it.
+    pub years: Vec<Option<Candidate>>,
     /// The cheapest volume without headroom, if none meets the need with it.
     pub without_headroom: Option<Candidate>,
     /// Machine types that suffice for the best and the fastest candidate, by candidate index.
@@ -38,6 +40,11 @@ impl PlanResult {
     /// Returns the candidates that meet the need, in the order of the ranking.
     pub fn meeting(&self) -> impl Iterator<Item = &Candidate> {
         self.ranking.meeting.iter().map(|index| &self.candidates[*index])
+    }
+
+    /// Returns the candidates that meet the need by an assumed latency alone, in the order of the ranking.
+    pub fn may_meet(&self) -> impl Iterator<Item = &Candidate> + Clone {
+        self.ranking.may_meet.iter().map(|index| &self.candidates[*index])
     }
 
     /// Returns the candidates that do not meet the need, in the order of the ranking.
@@ -116,14 +123,20 @@ impl TracePlanResult {
         self.ranking.meeting.iter().map(|index| &self.candidates[*index])
     }
 
+    /// Returns the candidates that meet the need by an assumed latency alone, in the order of the ranking.
+    pub fn may_meet(&self) -> impl Iterator<Item = &ReplayedCandidate> + Clone {
+        self.ranking.may_meet.iter().map(|index| &self.candidates[*index])
+    }
+
     /// Returns the candidates that do not meet the need, in the order of the ranking.
     pub fn missing(&self) -> impl Iterator<Item = &ReplayedCandidate> + Clone {
         self.ranking.missing.iter().map(|index| &self.candidates[*index])
     }
 
-    /// Returns the first candidates of the ranking with their replays.
+    /// Returns the first candidates of the ranking that meet the need, or may, with their replays.
     pub fn foremost(&self, most: usize) -> impl Iterator<Item = (&ReplayedCandidate, &ReplayResult)> + Clone {
-        self.meeting().filter_map(|one| Some((one, one.outcome.as_ref()?))).take(most)
+        let all = self.meeting().chain(self.may_meet());
+        all.filter_map(|one| Some((one, one.outcome.as_ref()?))).take(most)
     }
 
     /// Returns how many replays the search took.

@@ -31,6 +31,8 @@ pub struct TracePlanDocument<'a> {
     pub next_step: Option<TracePlanCandidate<'a>>,
     /// Volumes that meet the need, the cheapest first.
     pub meeting: Vec<TracePlanCandidate<'a>>,
+    /// Volumes that meet a bound on latency by an assumed latency alone, the cheapest first.
+    pub may_meet: Vec<TracePlanCandidate<'a>>,
     /// Volumes that do not meet the need, the nearest first.
     pub missing: Vec<TracePlanCandidate<'a>>,
 }

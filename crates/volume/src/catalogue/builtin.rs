@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::machine::{self, MachineType};
 use super::problem::CatalogueText;
 use super::read::read;
+use super::region::{CloudRegion, Gazetteer, Position, city_key};
 use super::schema::Provider;
 
 macro_rules! providers {
@@ -54,6 +55,33 @@ pub fn machine_types(id: &str) -> Arc<Vec<MachineType>> {
         Arc::new(file.as_ref().map(machine::of_file).unwrap_or_default())
     };
     Arc::clone(MACHINES[index].get_or_init(make))
+}
+
+static REGIONS: OnceLock<Gazetteer> = OnceLock::new();
+
+fn gazetteer() -> &'static Gazetteer {
+    let text = include_str!("../../../../models/regions.toml");
+    let read = || read(&CatalogueText::new("models/regions.toml", text)).0;
+    REGIONS.get_or_init(|| read().as_ref().map(Gazetteer::of_file).unwrap_or_default())
+}
+
+/// Returns the regions of providers, provider by provider.
+#[must_use]
+pub fn regions() -> &'static [CloudRegion] {
+    gazetteer().regions()
+}
+
+/// Returns where a city is; `None` if it is not known.
+#[must_use]
+pub fn city(name: &str) -> Option<Position> {
+    let key = city_key(name);
+    gazetteer().cities().iter().find(|(known, _)| *known == key).map(|(_, position)| *position)
+}
+
+/// Returns the names of the cities that [`city`] knows.
+#[must_use]
+pub fn cities() -> Vec<&'static str> {
+    gazetteer().cities().iter().map(|(name, _)| name.as_str()).collect()
 }
 
 /// One volume of the catalogue.

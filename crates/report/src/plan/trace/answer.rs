@@ -17,7 +17,7 @@ pub(super) fn answer(plan: &TracePlanResult) -> Answer {
     let accuracy = accuracy(plan).trim_end_matches('.').to_owned();
     let basis: Vec<String> =
         [load(plan), requirements(plan)].into_iter().chain(cautions(plan)).chain([accuracy]).collect();
-    let Some(index) = ranking.best.or(ranking.meeting.first().copied()) else {
+    let Some(index) = ranking.best.or(ranking.first()) else {
         return Answer { basis, ..Answer::new(Outcome::Bad, impossible(plan)) };
     };
     let best = &plan.candidates[index];
@@ -37,12 +37,17 @@ pub(super) fn answer(plan: &TracePlanResult) -> Answer {
         }
         None => format!(" It takes {} before it falls behind.", margin(&of)),
     });
-    let verdict = format!("Buy {}: {cost}.{outcome}{headroom}", volumes(candidate));
+    let bought = match ranking.meeting.is_empty() {
+        true => "Cannot tell: no volume of measured or published latency meets the need. By its assumed latency it is ",
+        false => "Buy ",
+    };
+    let verdict = format!("{bought}{}: {cost}.{outcome}{headroom}", volumes(candidate));
     let create = create_volume(&candidate.spec.name);
     let actions = create.into_iter().map(|command| Action { what: String::new(), command: Some(command) }).collect();
     let basis =
         basis.into_iter().chain(assumptions(candidate).into_iter().map(|what| format!("assumed: {what}"))).collect();
-    Answer { outcome: Outcome::Good, verdict, actions, basis }
+    let result = if ranking.meeting.is_empty() { Outcome::Unknown } else { Outcome::Good };
+    Answer { outcome: result, verdict, actions, basis }
 }
 
 fn impossible(plan: &TracePlanResult) -> String {
@@ -61,7 +66,7 @@ fn impossible(plan: &TracePlanResult) -> String {
 
 /// Returns the volume for twice the load, with the factor of its price.
 pub(super) fn next_step(plan: &TracePlanResult) -> Option<String> {
-    let best = &plan.candidates[plan.ranking.best.or(plan.ranking.meeting.first().copied())?];
+    let best = &plan.candidates[plan.ranking.best.or(plan.ranking.first())?];
     let Some(next) = &plan.next_step else { return Some("Twice the load: no priced volume sustains it.".to_owned()) };
     let factor =
         next.candidate.known_price().zip(best.candidate.known_price()).map_or_else(String::new, |(next, best)| {

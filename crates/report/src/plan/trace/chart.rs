@@ -23,6 +23,7 @@ pub(super) fn prices(plan: &TracePlanResult) -> PriceChart<'_> {
         latency: percentile_name(share),
         bound: plan.bounds.percentiles.first().map(|(_, bound)| bound.secs_f64()),
         wanted: requirements(plan),
+        currency: plan.need.currency.code(),
     }
 }
 

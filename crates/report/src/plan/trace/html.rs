@@ -11,6 +11,7 @@ use super::figures::{
 use super::{answer, chart};
 use crate::page::{Page, PageBlock, PagePart};
 use crate::plan::figures::{self, holds, price, provisioned, size, time};
+use crate::plan::html::month_head;
 
 /// Number of volumes that the page compares.
 const COMPARED: usize = 5;
@@ -36,7 +37,16 @@ pub(crate) fn page(plan: &TracePlanResult) -> Page {
             let blocks = vec![PageBlock::Picture(picture), PageBlock::Text(note)];
             parts.push(PagePart::new("credits", "Burst credits", blocks));
         }
-        parts.push(PagePart::new("volumes", "All volumes that meet the need", vec![all(plan, usize::MAX)]));
+        parts.push(PagePart::new(
+            "volumes",
+            "All volumes that meet the need",
+            vec![all(plan, &plan.ranking.meeting, usize::MAX)],
+        ));
+    }
+    if !plan.ranking.may_meet.is_empty() {
+        let note = "Only an assumed latency is within the bounds.".to_owned();
+        let blocks = vec![PageBlock::Text(note), all(plan, &plan.ranking.may_meet, usize::MAX)];
+        parts.push(PagePart::new("may-meet", "Volumes that may meet the need", blocks));
     }
     let groups = refused(plan);
     if !groups.is_empty() {
@@ -115,14 +125,24 @@ fn latency(plan: &TracePlanResult, charted: &[Charted<'_>]) -> Vec<PageBlock> {
     blocks
 }
 
-/// Lists the first volumes that meet the need.
-pub(super) fn all(plan: &TracePlanResult, most: usize) -> PageBlock {
-    let head =
-        ["volume", "size", "USD a month", "p50", "p99", "p99.9", "throttled", "headroom", "basis", "provisioned"];
+/// Lists the first of ranked volumes.
+pub(super) fn all(plan: &TracePlanResult, ranked: &[usize], most: usize) -> PageBlock {
+    let head = [
+        "volume",
+        "size",
+        &month_head(&plan.need),
+        "p50",
+        "p99",
+        "p99.9",
+        "throttled",
+        "headroom",
+        "basis",
+        "provisioned",
+    ];
     let row = |(one, index): (&ReplayedCandidate, &usize)| {
         let candidate = &one.candidate;
         let front = if plan.ranking.front.contains(index) { " *" } else { "" };
-        let month = candidate.known_price().map(|money| crate::volume_terms::amount(money.usd_per_month));
+        let month = candidate.known_price().map(|money| crate::volume_terms::amount(money.per_month));
         let at = |share: f64| one.outcome.as_ref().and_then(|outcome| outcome.percentile_secs(share)).map(time);
         let mut row = vec![
             format!("{}{front}", candidate.listed),
@@ -137,7 +157,7 @@ pub(super) fn all(plan: &TracePlanResult, most: usize) -> PageBlock {
         row.extend([candidate.about.latency_basis.name().to_owned(), provisioned(candidate)]);
         row
     };
-    let rows = plan.meeting().zip(&plan.ranking.meeting).take(most).map(row).collect();
+    let rows = ranked.iter().take(most).map(|index| row((&plan.candidates[*index], index))).collect();
     PageBlock::Table { head: head.map(str::to_owned).to_vec(), numbers: (1..8).collect(), rows }
 }
 

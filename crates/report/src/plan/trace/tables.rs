@@ -24,7 +24,7 @@ pub(crate) fn csv(plan: &TracePlanResult) -> String {
          mean_ns,p50_ns,p99_ns,p99_9_ns,max_ns,latency_basis,limit,delayed_share,throttled_share,limits_basis,\
          credits_low_share,credits_empty_at_s,headroom_factor,headroom_is_open,replays,why_not\n",
     );
-    for index in plan.ranking.meeting.iter().chain(&plan.ranking.missing) {
+    for index in plan.ranking.meeting.iter().chain(&plan.ranking.may_meet).chain(&plan.ranking.missing) {
         let one = &plan.candidates[*index];
         let (candidate, outcome) = (&one.candidate, one.outcome.as_ref());
         let money = candidate.price.as_ref();
@@ -114,6 +114,7 @@ pub(crate) fn json(plan: &TracePlanResult) -> String {
         front: ranking.front.iter().map(|index| named(*index)).collect(),
         next_step: plan.next_step.as_ref().map(|next| candidate(plan, next)),
         meeting: of(&ranking.meeting),
+        may_meet: of(&ranking.may_meet),
         missing: of(&ranking.missing),
     })
 }

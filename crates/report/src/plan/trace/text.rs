@@ -18,8 +18,16 @@ pub(crate) fn text(plan: &TracePlanResult, style: SheetStyle) -> String {
     let mut sheet = Sheet::new(style.readable(), 0);
     whole.answer.write(&mut sheet);
     sheet.gap();
-    if !plan.ranking.meeting.is_empty() {
-        html::all(plan, COMPARED).write(&mut sheet);
+    for (ranked, head) in
+        [(&plan.ranking.meeting, None), (&plan.ranking.may_meet, Some("May meet it, latency assumed:"))]
+    {
+        if ranked.is_empty() {
+            continue;
+        }
+        if let Some(head) = head {
+            sheet.paragraph(head, None);
+        }
+        html::all(plan, ranked, COMPARED).write(&mut sheet);
         sheet.gap();
     }
     if let Some(next) = answer::next_step(plan) {
