@@ -1,0 +1,365 @@
+//! What is read of a file of each format.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use offers::{
+    MachineLimits, MachineOffer, OfferFormat, OfferList, OfferOptions, OfferReader, Provider, SkipReason, VolumeLimits,
+};
+
+use crate::common::{
+    ALL, AZURE_PRICES, AZURE_SKUS, AZURE_SKUS_REST, GCP_MACHINE_TYPE, GCP_MACHINE_TYPES, GCP_SKUS, INSTANCE_TYPES,
+    PRICE_LIST, PRICE_TABLE, PRODUCTS, prices, read, with,
+};
+
+const GIB: u64 = 1 << 30;
+
+const AWS_PRICES: [&str; 9] = [
+    "aws/gp3 xx-none-1 capacity 0.. 0.0777 per GiB",
+    "aws/gp3 xx-none-1 iops 0.. 0.0055 per Iops",
+    "aws/gp3 xx-none-1 throughput 0.. 0.044 per MebibytesPerSecond",
+    "aws/io1 xx-none-1 capacity 0.. 0.1444 per GiB",
+    "aws/io2 xx-none-1 capacity 0.. 0.1333 per GiB",
+    "aws/io2 xx-none-1 iops 0..32000 0.07 per Iops",
+    "aws/io2 xx-none-1 iops 32000..64000 0.05 per Iops",
+    "aws/io2 xx-none-1 iops 64000.. 0.035 per Iops",
+    "aws/standard xx-none-1 capacity 0.. 0.066 per GiB",
+];
+
+fn skipped(list: &OfferList) -> Vec<(SkipReason, u64)> {
+    list.skipped.iter().map(|(reason, number)| (*reason, *number)).collect()
+}
+
+#[test]
+fn every_file_is_recognized_by_its_content() {
+    let formats = [
+        OfferFormat::AwsInstanceTypes,
+        OfferFormat::AwsPriceList,
+        OfferFormat::AwsPriceListCsv,
+        OfferFormat::AwsProducts,
+        OfferFormat::AzureRetailPrices,
+        OfferFormat::AzureSkus,
+        OfferFormat::AzureSkus,
+        OfferFormat::GcpSkus,
+        OfferFormat::GcpMachineTypes,
+        OfferFormat::GcpMachineTypes,
+    ];
+    for ((name, file), format) in ALL.iter().zip(formats) {
+        let mut reader = OfferReader::new(OfferOptions::default());
+        assert_eq!(reader.read(name, *file), Ok(format));
+        assert!(name.starts_with(format.provider().name()) && !format.title().is_empty());
+    }
+}
+
+#[test]
+fn aws_instance_types() {
+    let list = read(INSTANCE_TYPES).expect("offers");
+    assert_eq!((list.provider, list.currency.as_deref(), list.source_date.as_deref()), (Provider::Aws, None, None));
+    let limits = |base_iops, max_iops, base_bytes_per_s, max_bytes_per_s| MachineLimits {
+        base_iops: Some(base_iops),
+        max_iops: Some(max_iops),
+        base_bytes_per_s: Some(base_bytes_per_s),
+        max_bytes_per_s: Some(max_bytes_per_s),
+    };
+    let card = limits(200_000, 200_000, 5_000_000_000, 5_000_000_000);
+    let machine = |name: &str, family: &str, arch: &str, vcpus, gib: u64| MachineOffer {
+        name: name.into(),
+        family: Some(family.into()),
+        arch: Some(arch.into()),
+        vcpus: Some(vcpus),
+        memory_bytes: Some(gib * GIB),
+        ..MachineOffer::default()
+    };
+    let expected = [
+        MachineOffer { hypervisor: Some("xen".into()), ..machine("y1g.small", "y1g", "arm64", 1, 2) },
+        MachineOffer {
+            hypervisor: Some("nitro".into()),
+            max_volumes: Some(40),
+            shares_attachments: Some(false),
+            // 6,405 megabits: the 800.62 megabytes beside them are rounded.
+            limits: limits(24_000, 48_000, 800_625_000, 1_600_000_000),
+            ..machine("z9q.4xlarge", "z9q", "x86_64", 16, 64)
+        },
+        MachineOffer {
+            max_volumes: Some(79),
+            shares_attachments: Some(true),
+            limits: limits(400_000, 400_000, 10_000_000_000, 10_000_000_000),
+            cards: vec![card, card],
+            ..machine("z9q.metal-96xl", "z9q", "x86_64", 384, 3072)
+        },
+    ];
+    assert_eq!(list.machines, expected);
+}
+
+#[test]
+fn a_map_of_instance_types_and_a_single_one() {
+    let item = serde_json::from_slice::<serde_json::Value>(INSTANCE_TYPES).expect("JSON")["InstanceTypes"][0].clone();
+    let expected = read(INSTANCE_TYPES).expect("offers").machines[1].clone();
+    let shapes = [serde_json::json!({ "z9q.4xlarge": item }), item.clone(), serde_json::json!([item])];
+    for shape in shapes {
+        assert_eq!(read(shape.to_string().as_bytes()).expect("offers").machines, std::slice::from_ref(&expected));
+    }
+}
+
+#[test]
+fn aws_price_list() {
+    let list = read(PRICE_LIST).expect("offers");
+    assert_eq!(prices(&list), AWS_PRICES);
+    assert_eq!((list.currency.as_deref(), list.source_date.as_deref()), (Some("USD"), Some("2026-01-02")));
+    assert_eq!(list.regions, ["xx-none-1"]);
+    let machine = MachineOffer {
+        name: "z9q.4xlarge".into(),
+        family: Some("z9q".into()),
+        vcpus: Some(16),
+        memory_bytes: Some(64 * GIB),
+        regions: vec!["xx-none-1".into()],
+        price_per_hour: BTreeMap::from([("xx-none-1".into(), 0.808)]),
+        ..MachineOffer::default()
+    };
+    assert_eq!(list.machines, [machine]);
+    let left_out = [
+        (SkipReason::OtherProduct, 2),
+        (SkipReason::OtherLocation, 1),
+        (SkipReason::OtherSystem, 1),
+        (SkipReason::PerOperation, 1),
+    ];
+    assert_eq!(skipped(&list), left_out);
+}
+
+#[test]
+fn the_table_of_the_aws_price_list_has_the_same_offers() {
+    let mut list = read(PRICE_TABLE).expect("offers");
+    assert_eq!(list.skipped.remove(&SkipReason::NotOnDemand), Some(1));
+    assert_eq!(Ok(list), read(PRICE_LIST));
+}
+
+#[test]
+fn aws_products() {
+    let list = read(PRODUCTS).expect("offers");
+    assert_eq!(prices(&list), AWS_PRICES);
+    let (all, products) = (read(PRICE_LIST).expect("offers").prices, list.prices);
+    assert_eq!(products, all);
+    assert_eq!(list.source_date.as_deref(), Some("2026-01-02"));
+    // With `--query PriceList`.
+    let texts = serde_json::from_slice::<serde_json::Value>(PRODUCTS).expect("JSON")["PriceList"].to_string();
+    assert_eq!(read(texts.as_bytes()).expect("offers").prices, all);
+}
+
+#[test]
+fn azure_prices_of_two_pages() {
+    let list = read(AZURE_PRICES).expect("offers");
+    let expected = [
+        "azure/premium-ssd nowhere1 disk P30 0.. 111.1 per Disk",
+        "azure/premium-ssd-v2 nowhere1 capacity 0.. 0.08103 per GiB",
+        "azure/premium-ssd-v2 nowhere1 iops 0.. 0 per Iops",
+        "azure/premium-ssd-v2 nowhere1 iops 3000.. 0.00511 per Iops",
+        "azure/premium-ssd-v2 nowhere1 throughput 0.. 0 per MegabytesPerSecond",
+        "azure/premium-ssd-v2 nowhere1 throughput 125.. 0.04015 per MegabytesPerSecond",
+        "azure/standard-hdd nowhere1 disk S4 0.. 1.5 per Disk",
+        "azure/standard-ssd nowhere1 disk E10 0.. 9.9 per Disk",
+        "azure/ultra nowhere1 capacity 0.. 0.11972 per GiB",
+        "azure/ultra nowhere1 iops 0.. 0.04964 per Iops",
+        "azure/ultra nowhere1 throughput 0.. 0.3504 per MegabytesPerSecond",
+    ];
+    assert_eq!(prices(&list), expected);
+    assert_eq!((list.incomplete, list.source_date.as_deref()), (false, Some("2026-01-01")));
+    let machines: Vec<_> =
+        list.machines.iter().map(|machine| (machine.name.as_str(), &machine.price_per_hour)).collect();
+    assert_eq!(machines, [("Z8s_v9", &BTreeMap::from([("nowhere1".into(), 0.404)]))]);
+    let left_out = [
+        (SkipReason::OtherProduct, 2),
+        (SkipReason::NotOnDemand, 3),
+        (SkipReason::OtherSystem, 1),
+        (SkipReason::ZoneRedundant, 1),
+        (SkipReason::PerOperation, 1),
+        (SkipReason::SecondaryMeter, 1),
+        (SkipReason::Superseded, 1),
+    ];
+    assert_eq!(skipped(&list), left_out);
+}
+
+#[test]
+fn pages_may_be_files_a_list_or_documents_after_one_another() {
+    let text = std::str::from_utf8(AZURE_PRICES).expect("text");
+    let pages: Vec<&str> = text.lines().collect();
+    let whole = read(AZURE_PRICES);
+    assert_eq!(read(format!("[{}]", pages.join(",")).as_bytes()), whole);
+    let separate: Vec<&[u8]> = pages.iter().map(|page| page.as_bytes()).collect();
+    assert_eq!(crate::common::read_all(&separate, OfferOptions::default()), whole);
+    // Without the last page, which alone names no next one.
+    assert!(read(pages[0].as_bytes()).expect("offers").incomplete);
+    let items: Vec<String> = pages
+        .iter()
+        .map(|page| serde_json::from_str::<serde_json::Value>(page).expect("JSON")["Items"].clone())
+        .flat_map(|items| items.as_array().expect("a list").iter().map(ToString::to_string).collect::<Vec<_>>())
+        .collect();
+    assert_eq!(read(items.join("\n").as_bytes()), whole);
+}
+
+#[test]
+fn azure_skus() {
+    let list = read(AZURE_SKUS).expect("offers");
+    let machine = MachineOffer {
+        name: "Z8s_v9".into(),
+        family: Some("standardZSv9Family".into()),
+        arch: Some("x86_64".into()),
+        vcpus: Some(8),
+        memory_bytes: Some(32 * GIB),
+        max_volumes: Some(16),
+        premium: Some(true),
+        ultra: Some(true),
+        regions: vec!["elsewhere2".into(), "nowhere1".into()],
+        // The lower limit of the two regions, with the bytes as they are.
+        limits: MachineLimits {
+            base_iops: Some(10_000),
+            base_bytes_per_s: Some(288_358_400),
+            ..MachineLimits::default()
+        },
+        cached: MachineLimits {
+            base_iops: Some(20_000),
+            base_bytes_per_s: Some(240_000_000),
+            ..MachineLimits::default()
+        },
+        ..MachineOffer::default()
+    };
+    assert_eq!(list.machines, [machine]);
+    let volumes = [
+        VolumeLimits {
+            volume: "azure/premium-ssd".into(),
+            tier: Some("P30".into()),
+            min_gib: Some(512),
+            max_gib: Some(1024),
+            min_iops: Some(5050),
+            max_iops: Some(5050),
+            min_bytes_per_s: Some(202_000_000),
+            max_bytes_per_s: Some(202_000_000),
+            burst_iops: Some(30_300),
+            burst_bytes_per_s: Some(1_010_000_000),
+            burst_minutes: Some(30),
+            ..VolumeLimits::default()
+        },
+        VolumeLimits {
+            volume: "azure/ultra".into(),
+            min_gib: Some(4),
+            max_gib: Some(65_536),
+            min_iops: Some(100),
+            max_iops: Some(160_000),
+            max_iops_per_gib: Some(300),
+            min_bytes_per_s: Some(1_000_000),
+            max_bytes_per_s: Some(4_000_000_000),
+            ..VolumeLimits::default()
+        },
+    ];
+    assert_eq!(list.volumes, volumes);
+    assert_eq!(skipped(&list), [(SkipReason::OtherProduct, 1), (SkipReason::ZoneRedundant, 1)]);
+}
+
+#[test]
+fn azure_skus_of_the_rest_interface() {
+    let (rest, list) = (read(AZURE_SKUS_REST).expect("offers"), read(AZURE_SKUS).expect("offers"));
+    assert!(rest.incomplete && !list.incomplete);
+    assert_eq!(rest.volumes, list.volumes);
+    assert_eq!((rest.machines[0].limits.base_iops, rest.regions), (Some(11_000), vec!["nowhere1".to_owned()]));
+}
+
+#[test]
+fn gcp_skus() {
+    let list = read(GCP_SKUS).expect("offers");
+    let expected = [
+        "gcp/hyperdisk-balanced nowhere-north9 capacity 0.. 0.088 per GiB",
+        "gcp/hyperdisk-balanced nowhere-north9 iops 0.. 0.004444 per Iops",
+        "gcp/hyperdisk-balanced nowhere-north9 throughput 0.. 0.0438 per MebibytesPerSecond",
+        "gcp/hyperdisk-throughput nowhere-north9 throughput 0.. 0.25 per MebibytesPerSecond",
+        "gcp/local-ssd-nvme nowhere-north9 capacity 0.. 0.0876 per GiB",
+        "gcp/pd-balanced-regional nowhere-north9 capacity 0.. 0.22 per GiB",
+        "gcp/pd-extreme nowhere-north9 iops 0.. 0.07 per Iops",
+        "gcp/pd-ssd elsewhere-west1 capacity 0.. 0.19 per GiB",
+        "gcp/pd-ssd nowhere-north9 capacity 0.. 0.19 per GiB",
+        "gcp/pd-standard nowhere-north9 capacity 0.. 0.044 per GiB",
+    ];
+    assert_eq!(prices(&list), expected);
+    assert_eq!(list.regions, ["elsewhere-west1", "nowhere-north9"]);
+    assert_eq!((list.incomplete, list.source_date.as_deref()), (false, Some("2026-01-01")));
+    assert_eq!(skipped(&list), [(SkipReason::OtherProduct, 3), (SkipReason::NotOnDemand, 1)]);
+}
+
+#[test]
+fn gcp_machine_types() {
+    let list = read(GCP_MACHINE_TYPES).expect("offers");
+    let machine = |name: &str, family: &str, arch: &str, vcpus, gib: u64, max_volumes, regions: &[&str]| MachineOffer {
+        name: name.into(),
+        family: Some(family.into()),
+        arch: Some(arch.into()),
+        vcpus: Some(vcpus),
+        memory_bytes: Some(gib * GIB),
+        max_volumes: Some(max_volumes),
+        regions: regions.iter().map(|&region| region.to_owned()).collect(),
+        ..MachineOffer::default()
+    };
+    let both = ["elsewhere-west1", "nowhere-north9"];
+    let large = machine("z9-standard-8", "z9", "x86_64", 8, 32, 16, &both);
+    assert_eq!(list.machines, [machine("y9a-highmem-2", "y9a", "arm64", 2, 16, 128, &both[1..]), large.clone()]);
+    let single = read(GCP_MACHINE_TYPE).expect("offers");
+    assert_eq!(single.machines, [MachineOffer { max_volumes: Some(32), regions: vec![both[1].into()], ..large }]);
+}
+
+#[test]
+fn gzip_and_a_byte_order_mark_make_no_difference() {
+    for (name, file) in ALL {
+        let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+        packer.write_all(file).expect("memory");
+        let packed = packer.finish().expect("memory");
+        assert_eq!(read(&packed), read(file), "{name}");
+        assert_eq!(read(&[b"\xef\xbb\xbf", *file].concat()), read(file), "{name}");
+    }
+}
+
+#[test]
+fn offers_survive_their_document() {
+    for (name, file) in ALL {
+        let list = read(file).expect("offers");
+        let text = list.to_toml("2026-01-05");
+        assert_eq!(OfferList::from_toml("x.toml", &text), Ok(("2026-01-05".into(), list.clone())), "{name}: {text}");
+        assert_eq!(read(file).expect("offers").to_toml("2026-01-05"), text);
+    }
+    let damaged =
+        OfferList::from_toml("x.toml", "date = \"2026-01-05\"\n[offers]\nprovider = \"sun\"\n").expect_err("damaged");
+    assert_eq!(damaged.place.as_deref().map(|place| (place.line, place.column)), Some((3, 12)));
+}
+
+#[test]
+fn documents_are_the_same_for_any_order_of_the_items() {
+    let mut document: serde_json::Value = serde_json::from_slice(GCP_SKUS).expect("JSON");
+    document["skus"].as_array_mut().expect("a list").reverse();
+    assert_eq!(read(document.to_string().as_bytes()), read(GCP_SKUS));
+}
+
+#[test]
+fn a_later_price_replaces_an_earlier_one_in_any_order() {
+    let swapped = with(&with(AZURE_PRICES, "2026-01-01", "2024-01-01"), "2025-03-01", "2026-01-01");
+    let list = read(&swapped).expect("offers");
+    assert_eq!(prices(&list)[0], "azure/premium-ssd nowhere1 disk P30 0.. 100 per Disk");
+}
+
+#[test]
+fn capacity_blocks_are_not_on_demand() {
+    for (file, from) in
+        [(PRICE_LIST, "\"marketoption\": \"OnDemand\""), (PRICE_TABLE, "\"Pre Installed S/W\",\"Region")]
+    {
+        let to = if file == PRICE_LIST { "\"marketoption\": \"CapacityBlock\"" } else { "\"MarketOption\",\"Region" };
+        let list = read(&with(file, from, to)).expect("offers");
+        assert_eq!((list.machines.len(), prices(&list).len()), (0, AWS_PRICES.len()));
+    }
+}
+
+#[test]
+fn a_constrained_size_has_the_vcpus_that_its_guest_sees() {
+    let constrained = with(
+        AZURE_SKUS,
+        "\"name\": \"PremiumIO\",\n        \"value\": \"True\"",
+        "\"name\": \"vCPUsAvailable\", \"value\": \"4\"",
+    );
+    assert_eq!(read(&constrained).expect("offers").machines[0].vcpus, Some(4));
+}
