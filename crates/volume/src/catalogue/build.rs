@@ -87,8 +87,9 @@ impl VolumeBuilder<'_> {
         let behaviour = self.behaviour(volume);
         // A key `region` selects among several prices; without one the first applies.
         let region = self.found.values.key("region").map(super::word);
-        let is_chosen = |of: &&RegionalPrice| region.is_none() || of.price.region == region;
-        let price = prices.iter().find(is_chosen).or(prices.first()).map(|of| of.price.clone());
+        let region = region.or_else(|| volume.prices.first().and_then(|first| first.region.clone()));
+        let is_chosen = |of: &&RegionalPrice| region.as_deref().is_none_or(|region| of.holds_in(region));
+        let price = prices.iter().find(is_chosen).map(|of| of.price.clone());
         let tier = self.found.values.tier.as_ref().map_or(String::new(), |tier| format!(", {tier}"));
         let mut title = format!("{}{tier}", volume.title);
         let mut size = self.found.values.base("size").unwrap_or(0.0) as u64;
@@ -448,6 +449,7 @@ impl VolumeBuilder<'_> {
     }
 
     fn price(&mut self, price: &PriceRule) -> Option<Price> {
+        let price = price.of_tier(self.found.values.tier.as_deref())?;
         let (currency, rule) = price.amount()?;
         let per_month = self.bounded(rule, "price", false)?;
         let remarks = price.region.iter().map(String::as_str).chain([price.note.as_str()]);

@@ -1,12 +1,15 @@
-//! The files of `models/`, parsed on first use.
+//! The files of `models/`, parsed on first use, with the dated files over them.
 
+use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use units::Problem;
 
 use super::problem::CatalogueText;
-use super::read::read;
+use super::read::{read, read_over};
+use super::renewal::{self, RenewedFigure};
 use super::schema::Provider;
 
 macro_rules! providers {
@@ -20,14 +23,85 @@ macro_rules! providers {
 
 providers!["gcp", "aws", "azure", "vultr", "digitalocean", "oci", "akamai", "hetzner", "nutanix", "hdd", "custom"];
 
-static READ: [OnceLock<Option<Arc<Provider>>>; IDS.len()] = [const { OnceLock::new() }; IDS.len()];
+/// The built-in catalogue, and what it is with the dated files over it.
+static BUILT_IN: [OnceLock<Option<Arc<Provider>>>; IDS.len()] = [const { OnceLock::new() }; IDS.len()];
+static RENEWED: [OnceLock<Option<Arc<Provider>>>; IDS.len()] = [const { OnceLock::new() }; IDS.len()];
+
+static RENEWALS: OnceLock<Renewals> = OnceLock::new();
+
+thread_local! {
+    static IS_BUILT_IN_ONLY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Access to dated files, whose tables are laid over the built-in catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct Renewals {
+    /// Returns the name and the text of a provider's dated file, if there is one.
+    pub read: fn(&str) -> Option<(String, String)>,
+    /// Receives the problems of a dated file. The built-in figures are used instead.
+    pub refused: fn(&str, Vec<Problem>),
+}
+
+/// Lays dated files over the catalogue. Each is read when its provider is used for the first time; what was used
+/// before stays as it is.
+pub fn renew(renewals: Renewals) {
+    RENEWALS.get_or_init(|| renewals);
+}
+
+/// Runs a function for which no dated file exists on this thread.
+pub fn built_in_only<T>(run: impl FnOnce() -> T) -> T {
+    let before = IS_BUILT_IN_ONLY.replace(true);
+    let result = run();
+    IS_BUILT_IN_ONLY.set(before);
+    result
+}
+
+/// Checks the text of a dated file.
+///
+/// # Errors
+///
+/// Returns its problems.
+pub fn check_renewal(provider: &str, name: &str, text: &str) -> Result<(), Vec<Problem>> {
+    renewal::read(&CatalogueText::new(name, text), provider).map(drop)
+}
+
+/// Returns the figures of a provider's dated file beside the built-in ones; `None` if it has no valid dated file.
+#[must_use]
+pub fn renewed_figures(id: &str) -> Option<Vec<RenewedFigure>> {
+    renewed(id).map(|provider| renewal::figures(&provider))
+}
 
 pub(super) fn provider(id: &str) -> Option<Arc<Provider>> {
+    renewed(id).or_else(|| built_in(id))
+}
+
+fn built_in(id: &str) -> Option<Arc<Provider>> {
     let index = IDS.iter().position(|known| *known == id)?;
-    let (_, text) = TEXTS.get(index)?;
     // A test parses them all: none has a problem.
-    let make = || read(&CatalogueText::new(&format!("models/{id}.toml"), text)).0.map(Arc::new);
-    READ.get(index)?.get_or_init(make).clone()
+    BUILT_IN[index].get_or_init(|| read(&text(id)?).0.map(Arc::new)).clone()
+}
+
+/// Returns a provider's catalogue with its dated file.
+fn renewed(id: &str) -> Option<Arc<Provider>> {
+    let renewals = RENEWALS.get().filter(|_| !IS_BUILT_IN_ONLY.get())?;
+    let index = IDS.iter().position(|known| *known == id)?;
+    let make = || {
+        let (name, dated) = (renewals.read)(id)?;
+        match renewal::read(&CatalogueText::new(&name, &dated), id) {
+            Ok(renewal) => read_over(&text(id)?, Some(&renewal)).0.map(Arc::new),
+            Err(problems) => {
+                (renewals.refused)(id, problems);
+                None
+            }
+        }
+    };
+    RENEWED[index].get_or_init(make).clone()
+}
+
+/// Returns the text of a built-in file.
+pub(super) fn text(id: &str) -> Option<CatalogueText> {
+    let (_, text) = TEXTS.iter().find(|(known, _)| *known == id)?;
+    Some(CatalogueText::new(&format!("models/{id}.toml"), text))
 }
 
 /// One volume of the catalogue.

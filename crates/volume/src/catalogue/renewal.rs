@@ -1,0 +1,272 @@
+//! Dated files: tables of newer prices and limits of a provider, laid over its built-in catalogue.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use units::Problem;
+
+use super::document::CatalogueErrors;
+use super::problem::CatalogueText;
+use super::read::rate_table;
+use super::rule::RuleValue;
+use super::schema::{File, Provider};
+use super::table::{self, ATTACHMENTS, Cell, MACHINES, RateTable};
+use crate::spec::LimitSource;
+
+/// The tables of a dated file with their sources.
+#[derive(Clone, Debug)]
+pub(super) struct Renewal {
+    pub tables: Vec<RateTable>,
+    pub sources: Vec<(String, LimitSource)>,
+}
+
+/// Beginning of the IDs of sources in dated files, which no source of the built-in catalogue has.
+const SOURCE_PREFIX: &str = "renewed-";
+
+/// Parses a dated file of a provider.
+pub(super) fn read(text: &CatalogueText, provider: &str) -> Result<Renewal, Vec<Problem>> {
+    let errors = CatalogueErrors::new(text);
+    let file: Option<File> = errors.read();
+    let renewal = file.map(|file| renewal(file, provider, &errors));
+    let problems = errors.problems.into_inner();
+    match renewal {
+        Some(renewal) if problems.is_empty() => Ok(renewal),
+        _ => Err(super::check::sorted(text, problems)),
+    }
+}
+
+fn renewal(file: File, provider: &str, errors: &CatalogueErrors) -> Renewal {
+    let is_of_provider = file.provider.as_ref().is_some_and(|head| head.id == provider);
+    if !is_of_provider {
+        errors.add(
+            0..0,
+            format!("the file is not of {provider}"),
+            format!("set `id = \"{provider}\"` in `[provider]`"),
+        );
+    }
+    if let Some(volume) = file.volume.first() {
+        errors.add(volume.at.clone(), "a dated file defines no volumes", "move the volume to a file of its own");
+    }
+    if !file.machine_limits.is_empty() {
+        errors.add(0..0, "a dated file defines no limits", "keep only its tables");
+    }
+    for (id, _) in file.source.iter().filter(|(id, _)| !id.starts_with(SOURCE_PREFIX)) {
+        errors.add(0..0, format!("the source `{id}` does not begin with `{SOURCE_PREFIX}`"), "rename it");
+    }
+    for reference in errors.references.take() {
+        if !file.source.iter().any(|(id, _)| *id == reference.id) {
+            let remedy = format!("add `[source.{}]` with a `title` and a `date`", reference.id);
+            errors.add(reference.at, format!("unknown source `{}`", reference.id), remedy);
+        }
+    }
+    let mut tables = Vec::new();
+    for written in &file.table {
+        let table = RateTable { is_renewed: true, ..rate_table(written, errors) };
+        let has_words = table.has_id(MACHINES) || table.has_id(ATTACHMENTS);
+        let is_word = |cell: &Cell| matches!(cell, Cell::Is(RuleValue::Word(_)));
+        if let Some(row) = table.rows.iter().find(|row| !has_words && row.cells.iter().any(is_word)) {
+            let message = format!("`{}` has a cell that is no number", row.name);
+            errors.add(written.rows.at.clone(), message, "use a number, or `-` for unknown");
+        }
+        tables.push(table);
+    }
+    Renewal { tables, sources: file.source }
+}
+
+/// A figure of a dated file beside the one of the built-in catalogue.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RenewedFigure {
+    /// ID of the table: `prices`.
+    pub table: String,
+    /// Region or machine.
+    pub row: String,
+    pub column: String,
+    /// Figure of the built-in catalogue, if it has one.
+    pub old: Option<f64>,
+    /// Figure of the dated file; `None` if it lacks it in a row that it has.
+    pub new: Option<f64>,
+}
+
+/// Returns the numbers of a dated file, and those that it lacks in its rows, in the order of its tables.
+pub(super) fn figures(renewed: &Provider) -> Vec<RenewedFigure> {
+    let (new, old): (Vec<RateTable>, Vec<RateTable>) =
+        renewed.tables.iter().cloned().partition(|table| table.is_renewed);
+    let (new_cells, old_cells) = (cells(&new), cells(&old));
+    // Rows of the built-in catalogue may be patterns.
+    let mut of_patterns: BTreeMap<(&str, &str), Vec<(String, Option<RuleValue>)>> = BTreeMap::new();
+    let mut figures = Vec::new();
+    for (key @ (id, row, column), figure) in &new_cells {
+        let by_pattern = || {
+            let cells = of_patterns
+                .entry((*id, *row))
+                .or_insert_with(|| table::find(&old, id, row).map_or_else(Vec::new, |found| found.cells));
+            cells.iter().find(|(known, _)| known == column)?.1.as_ref()?.number()
+        };
+        figures.push(RenewedFigure {
+            table: (*id).to_owned(),
+            row: (*row).to_owned(),
+            column: (*column).to_owned(),
+            old: old_cells.get(key).copied().or_else(by_pattern),
+            new: Some(*figure),
+        });
+    }
+    let rows: BTreeSet<(&str, &str)> = new_cells.keys().map(|(id, row, _)| (*id, *row)).collect();
+    for (key @ (id, row, column), figure) in &old_cells {
+        if rows.contains(&(*id, *row)) && !new_cells.contains_key(key) {
+            figures.push(RenewedFigure {
+                table: (*id).to_owned(),
+                row: (*row).to_owned(),
+                column: (*column).to_owned(),
+                old: Some(*figure),
+                new: None,
+            });
+        }
+    }
+    figures
+}
+
+/// Returns all numbers by table, row and column: of several tables with one ID, the first.
+fn cells(tables: &[RateTable]) -> BTreeMap<(&str, &str, &str), f64> {
+    let mut cells = BTreeMap::new();
+    for table in tables {
+        for (id, row) in table.ids.iter().flat_map(|id| table.rows.iter().map(move |row| (id, row))) {
+            for (at, column) in table.columns.iter().enumerate() {
+                if let Some(figure) = row.number(at) {
+                    cells.entry((id.as_str(), row.name.as_str(), column.as_str())).or_insert(figure);
+                }
+            }
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{FoundVolume, build, builtin, read as catalogue_read, request, values};
+    use super::*;
+    use std::sync::Arc;
+
+    fn text(text: &str) -> CatalogueText {
+        CatalogueText::new("aws.toml", text)
+    }
+
+    /// Lays a dated file over the built-in catalogue of a provider.
+    fn over(id: &str, dated: &str) -> Arc<Provider> {
+        let renewal = read(&text(dated), id).unwrap_or_else(|problems| panic!("{}", problems[0]));
+        let (provider, problems) = catalogue_read::read_over(&builtin::text(id).expect("a provider"), Some(&renewal));
+        assert_eq!(problems, []);
+        Arc::new(provider.expect("a provider"))
+    }
+
+    fn resolve(provider: &Arc<Provider>, id: &str, keys: &str) -> super::super::ResolvedVolume {
+        let request = request::parse(&format!("{}/{id}{keys}", provider.id)).expect("a request");
+        let (index, tier) = match &request.head {
+            request::VolumeName::Type { kind, edition, .. } => {
+                super::super::find_type(&request, provider, kind, edition.as_ref()).expect("a volume")
+            }
+            request::VolumeName::File { .. } => panic!("a file"),
+        };
+        let (values, problems) = values::values(&request, provider, &provider.types[index], tier);
+        assert_eq!(problems, []);
+        build::build(&FoundVolume { request, provider: Arc::clone(provider), index, values }).expect("a volume")
+    }
+
+    fn month(provider: &Arc<Provider>, id: &str, keys: &str, region: &str) -> Option<(f64, bool, String)> {
+        let prices = resolve(provider, id, keys).about.prices;
+        let price = prices.into_iter().find(|of| of.holds_in(region))?.price;
+        Some((libm::round(price.per_month * 1e4) / 1e4, price.lacks.is_some(), price.source.date))
+    }
+
+    const HEAD: &str = "[source.renewed-prices]\ntitle = 'list'\naddress = 'a'\ndate = '2027-01-02'\n";
+
+    fn dated(provider: &str, tables: &str) -> String {
+        format!("[provider]\nid = '{provider}'\ntitle = 't'\nas_of = '2027-01-02'\n{HEAD}{tables}")
+    }
+
+    #[test]
+    fn renewed_figures_win_and_the_others_stay() {
+        let tables = "[[table]]\nid = 'prices'\nsource = 'renewed-prices'\ncolumns = 'gp3_gb gp3_iops gp3_mibps gp2_gb'\n\
+            rows = '''\nxx-new-1 0.1 0.01 0.1 0.2\nus-east-1 0.05 - - 0.3\n'''\n\
+            [[table]]\nid = 'ebs'\nsource = 'renewed-prices'\ncolumns = 'base_iops max_iops'\nrows = 'm6i.large 5000 -'\n";
+        let aws = over("aws", &dated("aws", tables));
+        let of = |volume: &str, region: &str| month(&aws, volume, ",size=1000GiB", region);
+        // The IOPS of gp3 cost what they did, so that its price is as old as they are.
+        assert_eq!(of("gp3", "us-east-1"), Some((50.0, false, "2026-10-15".to_owned())));
+        assert_eq!(of("gp2", "us-east-1"), Some((300.0, false, "2027-01-02".to_owned())));
+        assert_eq!(of("gp2", "xx-new-1"), Some((200.0, false, "2027-01-02".to_owned())));
+        assert_eq!(of("gp2", "eu-west-1"), Some((110.0, false, "2026-10-15".to_owned())));
+        assert_eq!(of("io2", "xx-new-1"), None);
+        // The default region is that of the built-in catalogue.
+        let spec = resolve(&aws, "gp2", ",size=1000GiB").spec;
+        assert_eq!(spec.price.and_then(|price| price.region).as_deref(), Some("us-east-1"));
+        let spec = resolve(&aws, "gp3", ",machine=m6i.large").spec;
+        let limit = |name: &str| spec.limits.iter().find(|limit| limit.name == name).and_then(|limit| limit.rate.read);
+        assert_eq!(limit("machine IOPS"), Some(5_000));
+        assert_eq!(limit("machine maximum IOPS"), Some(40_000));
+        let found = figures(&aws);
+        let figure = |row: &str, column: &str| {
+            let figure = found.iter().find(|figure| figure.row == row && figure.column == column);
+            figure.map(|figure| (figure.old, figure.new))
+        };
+        assert_eq!(figure("us-east-1", "gp3_gb"), Some((Some(0.08), Some(0.05))));
+        assert_eq!(figure("us-east-1", "gp3_iops"), Some((Some(0.005), None)));
+        assert_eq!(figure("xx-new-1", "gp2_gb"), Some((None, Some(0.2))));
+        assert_eq!(figure("m6i.large", "base_iops"), Some((Some(3_600.0), Some(5_000.0))));
+        assert_eq!(figure("eu-west-1", "gp3_gb"), None);
+    }
+
+    #[test]
+    fn tiers_of_azure_have_prices_by_region() {
+        let tables = "[[table]]\nid = 'premium-ssd-prices'\nsource = 'renewed-prices'\ncolumns = 'P70 P30'\n\
+            rows = '''\nwesteurope 2000 150\neastus - 140\n'''\n";
+        let azure = over("azure", &dated("azure", tables));
+        let of = |tier: &str, region: &str| month(&azure, tier, "", region);
+        assert_eq!(of("p30", "eastus"), Some((140.0, false, "2027-01-02".to_owned())));
+        assert_eq!(of("p30", "westeurope"), Some((150.0, false, "2027-01-02".to_owned())));
+        assert_eq!(of("p50", "eastus"), Some((495.5657, false, "2026-07-23".to_owned())));
+        assert_eq!(of("p50", "westeurope"), None);
+        assert_eq!(of("p70", "westeurope"), Some((2000.0, false, "2027-01-02".to_owned())));
+        // Without a region, the price of another one than the default does not count.
+        assert_eq!(resolve(&azure, "p70", "").spec.price, None);
+    }
+
+    #[test]
+    fn the_first_price_with_all_figures_of_a_region_counts() {
+        let tables = "[[table]]\nid = 'prices'\nsource = 'renewed-prices'\n\
+            columns = 'pd_extreme pd_extreme_iops pd_ssd_regional'\nrows = 'europe-west3 0.2 0.07 0.5'\n";
+        let gcp = over("gcp", &dated("gcp", tables));
+        let of = |volume: &str, keys: &str, region: &str| month(&gcp, volume, keys, region);
+        let keys = ",size=1000GiB,iops=10000";
+        assert_eq!(of("pd-extreme", keys, "europe-west3"), Some((900.0, false, "2027-01-02".to_owned())));
+        assert_eq!(of("pd-extreme", keys, "europe-west2"), Some((150.0, true, "2025-03-06".to_owned())));
+        assert_eq!(of("pd-extreme", keys, "us-central1"), Some((775.0, false, "2026-09-24".to_owned())));
+        let keys = ",size=1000GiB";
+        assert_eq!(of("pd-ssd-regional", keys, "europe-west3"), Some((500.0, false, "2027-01-02".to_owned())));
+        assert_eq!(of("pd-ssd-regional", keys, "us-central1"), Some((340.0, false, "2026-09-24".to_owned())));
+    }
+
+    #[test]
+    fn damaged_and_foreign_dated_files_are_refused_with_their_place() {
+        let table = |rows: &str| format!("[[table]]\nid = 'prices'\ncolumns = 'gp3_gb'\nrows = '''\n{rows}\n'''\n");
+        for (file, message, line) in [
+            (dated("gcp", ""), "the file is not of aws", 1),
+            (HEAD.to_owned(), "the file is not of aws", 1),
+            (dated("aws", "[[volume]]\nid = 'v'\nkey.size = { unit = 'GiB' }\n"), "a dated file defines no volumes", 9),
+            (dated("aws", "[machine_limits]\nm = []\n"), "a dated file defines no limits", 1),
+            (dated("aws", "[source.a1]\ntitle = 't'\n"), "the source `a1` does not begin with `renewed-`", 1),
+            (dated("aws", &table("us-east-1 0.1 0.2")), "`us-east-1` has 2 cells for 1 columns", 13),
+            (dated("aws", &table("us-east-1 cheap")), "`us-east-1` has a cell that is no number", 12),
+            (dated("aws", &table("us-east-1 -0.1")), "`-0.1` is not a number", 13),
+            (dated("aws", &table("us-east-1 1e999")), "`1e999` is not a number", 13),
+            (dated("aws", "[[table]]\nid = 'prices'\ncolumns"), "key with no value, expected `=`", 11),
+            (
+                dated("aws", "[[table]]\nid = 'prices'\nsource = 'renewed-x'\ncolumns = 'gp3_gb'\nrows = ''\n"),
+                "unknown source `renewed-x`",
+                11,
+            ),
+        ] {
+            let problems = read(&text(&file), "aws").expect_err(message);
+            let place = problems[0].place.as_ref().map(|place| place.line);
+            assert_eq!((problems[0].what.as_str(), place), (message, Some(line)), "{file}");
+        }
+    }
+}
