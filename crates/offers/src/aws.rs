@@ -50,10 +50,7 @@ struct ProcessorInfo {
 #[serde(rename_all = "PascalCase")]
 struct EbsInfo {
     ebs_optimized_info: Option<EbsLimits>,
-    attachment_limit_type: Option<String>,
     maximum_ebs_attachments: Option<f64>,
-    #[serde(default)]
-    ebs_cards: Vec<EbsLimits>,
 }
 
 #[derive(Deserialize)]
@@ -122,8 +119,6 @@ fn machine(item: &InstanceType) -> Result<MachineOffer, Problem> {
         "arm64" | "arm64_mac" => Some("arm64"),
         _ => None,
     });
-    let attachment = ebs.and_then(|ebs| ebs.attachment_limit_type.as_deref());
-    let cards = ebs.map_or(&[][..], |ebs| &ebs.ebs_cards);
     Ok(MachineOffer {
         family: family(&item.instance_type),
         name: item.instance_type.clone(),
@@ -131,17 +126,10 @@ fn machine(item: &InstanceType) -> Result<MachineOffer, Problem> {
         vcpus: optional("DefaultVCpus", item.cpus.as_ref().and_then(|cpus| cpus.default))?,
         memory_bytes: optional("SizeInMiB", item.memory_info.as_ref().and_then(|info| info.mib).map(|mib| mib * MIB))?,
         max_volumes: optional("MaximumEbsAttachments", ebs.and_then(|ebs| ebs.maximum_ebs_attachments))?,
-        shares_attachments: attachment.map(|kind| kind == "shared"),
         hypervisor: item.hypervisor.clone().filter(|name| matches!(name.as_str(), "nitro" | "xen")),
         limits: match ebs.and_then(|ebs| ebs.ebs_optimized_info.as_ref()) {
             Some(limits) => limits.limits()?,
             None => MachineLimits::default(),
-        },
-        // The only card has the limits of the machine.
-        cards: if cards.len() > 1 {
-            cards.iter().map(EbsLimits::limits).collect::<Result<_, _>>()?
-        } else {
-            Vec::new()
         },
         ..MachineOffer::default()
     })

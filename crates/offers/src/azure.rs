@@ -6,7 +6,7 @@ use units::Problem;
 use crate::collect::{Collector, DatedPrice, HOURS, PriceKey, number, rounded, shown, unusable};
 use crate::input::OfferInput;
 use crate::json::{Items, Step, read_items};
-use crate::list::{MachineLimits, MachineOffer, PriceComponent, PriceUnit, SkipReason, VolumeLimits};
+use crate::list::{MachineLimits, MachineOffer, PriceComponent, PriceUnit, SkipReason};
 
 // ---- Retail Prices -------------------------------------------------------------------------------------------------
 
@@ -233,18 +233,6 @@ struct ResourceSku {
     size: Option<String>,
     family: Option<String>,
     locations: Option<Vec<String>>,
-    location_info: Option<Vec<LocationInfo>>,
-    capabilities: Option<Vec<Capability>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct LocationInfo {
-    zone_details: Option<Vec<ZoneDetails>>,
-}
-
-#[derive(Deserialize)]
-struct ZoneDetails {
     capabilities: Option<Vec<Capability>>,
 }
 
@@ -280,10 +268,16 @@ impl Items for ResourceSkus<'_> {
 
 impl ResourceSkus<'_> {
     fn resource(&mut self, item: &ResourceSku, name: &str) -> Result<(), Problem> {
-        let kind = item.resource_type.as_deref().unwrap_or_default();
-        if !matches!(kind, "virtualMachines" | "disks") {
-            self.offers.skip(SkipReason::OtherProduct);
-            return Ok(());
+        match item.resource_type.as_deref() {
+            Some("virtualMachines") => {}
+            Some("disks") => {
+                self.offers.skip(SkipReason::DiskLimits);
+                return Ok(());
+            }
+            _ => {
+                self.offers.skip(SkipReason::OtherProduct);
+                return Ok(());
+            }
         }
         let locations = item.locations.iter().flatten().map(|name| name.to_lowercase());
         let locations: Vec<String> = locations.collect();
@@ -293,54 +287,10 @@ impl ResourceSkus<'_> {
             return Ok(());
         }
         let values = Capabilities(item.capabilities.as_deref().unwrap_or_default());
-        if kind == "disks" {
-            return self.disk(name, item.size.as_deref().unwrap_or_default(), &values);
-        }
         let Some(name) = machine_name(name) else {
             return Err(unusable("a machine has no name".into()));
         };
         self.offers.machine(machine(item, name, regions, &values)?)
-    }
-
-    fn disk(&mut self, name: &str, size: &str, values: &Capabilities<'_>) -> Result<(), Problem> {
-        let (volume, is_tiered) = match name {
-            "Premium_LRS" => ("azure/premium-ssd", true),
-            "StandardSSD_LRS" => ("azure/standard-ssd", true),
-            "Standard_LRS" => ("azure/standard-hdd", true),
-            "PremiumV2_LRS" => ("azure/premium-ssd-v2", false),
-            "UltraSSD_LRS" => ("azure/ultra", false),
-            _ if name.ends_with("ZRS") => {
-                self.offers.skip(SkipReason::ZoneRedundant);
-                return Ok(());
-            }
-            _ => {
-                self.offers.skip(SkipReason::OtherProduct);
-                return Ok(());
-            }
-        };
-        if is_tiered && !is_tier(size) {
-            return Err(unusable(format!("`{}` is not a tier such as P30", shown(size))));
-        }
-        // Provisioned disks have limits of reads and writes together, and others of disks that are only read.
-        let first = |tiered: &str, provisioned: &str, unit: f64| {
-            values.scaled(if is_tiered { tiered } else { provisioned }, unit)
-        };
-        self.offers.volume(VolumeLimits {
-            volume: volume.to_owned(),
-            tier: is_tiered.then(|| size.to_owned()),
-            min_gib: values.scaled("MinSizeGiB", 1.0)?,
-            max_gib: values.scaled("MaxSizeGiB", 1.0)?,
-            min_iops: first("MinIOps", "MinIOpsReadWrite", 1.0)?,
-            max_iops: first("MaxIOps", "MaxIOpsReadWrite", 1.0)?,
-            max_iops_per_gib: values.scaled("MaxIopsPerGiBReadWrite", 1.0)?,
-            min_bytes_per_s: first("MinBandwidthMBps", "MinBandwidthMBpsReadWrite", 1e6)?,
-            max_bytes_per_s: first("MaxBandwidthMBps", "MaxBandwidthMBpsReadWrite", 1e6)?,
-            burst_iops: values.scaled("MaxBurstIops", 1.0)?,
-            burst_bytes_per_s: values.scaled("MaxBurstBandwidthMBps", 1e6)?,
-            burst_minutes: values.scaled("MaxBurstDurationInMin", 1.0)?,
-            plus_iops: values.scaled("MaxIOpsPerformancePlus", 1.0)?,
-            plus_bytes_per_s: values.scaled("MaxBandwidthMBpsPerformancePlus", 1e6)?,
-        })
     }
 }
 
@@ -358,10 +308,6 @@ impl Capabilities<'_> {
         let value: f64 = text.parse().map_err(|_| unusable(format!("{name} is `{}`, not a number", shown(text))))?;
         number(name, value * unit).map(Some)
     }
-
-    fn is(&self, name: &str) -> Option<bool> {
-        self.text(name).map(|text| text.eq_ignore_ascii_case("true"))
-    }
 }
 
 fn machine(
@@ -370,21 +316,12 @@ fn machine(
     regions: Vec<String>,
     values: &Capabilities<'_>,
 ) -> Result<MachineOffer, Problem> {
-    let zones = item.location_info.iter().flatten().flat_map(|info| info.zone_details.iter().flatten());
-    let in_zone =
-        zones.filter_map(|zone| Capabilities(zone.capabilities.as_deref().unwrap_or_default()).is("UltraSSDAvailable"));
-    let ultra = values.is("UltraSSDAvailable").into_iter().chain(in_zone);
     let arch = match values.text("CpuArchitectureType") {
         Some("x64") => Some("x86_64"),
         Some("Arm64") => Some("arm64"),
         _ => None,
     };
     let gib = 1_073_741_824.0;
-    // Reads and writes of the cache have a limit each; the lower one holds for both.
-    let cached = [
-        values.scaled("CombinedTempDiskAndCachedReadBytesPerSecond", 1.0)?,
-        values.scaled("CombinedTempDiskAndCachedWriteBytesPerSecond", 1.0)?,
-    ];
     Ok(MachineOffer {
         name,
         family: item.family.clone().filter(|family| !family.is_empty()).map(|family| shown(&family)),
@@ -393,17 +330,10 @@ fn machine(
         vcpus: values.scaled("vCPUsAvailable", 1.0)?.or(values.scaled("vCPUs", 1.0)?),
         memory_bytes: values.scaled("MemoryGB", gib)?,
         max_volumes: values.scaled("MaxDataDiskCount", 1.0)?,
-        premium: values.is("PremiumIO"),
-        ultra: ultra.max(),
         regions,
         limits: MachineLimits {
             base_iops: values.scaled("UncachedDiskIOPS", 1.0)?,
             base_bytes_per_s: values.scaled("UncachedDiskBytesPerSecond", 1.0)?,
-            ..MachineLimits::default()
-        },
-        cached: MachineLimits {
-            base_iops: values.scaled("CombinedTempDiskAndCachedIOPS", 1.0)?,
-            base_bytes_per_s: cached.into_iter().flatten().min(),
             ..MachineLimits::default()
         },
         ..MachineOffer::default()

@@ -1,17 +1,16 @@
 //! Collects the offers of one or more files: checks each, and merges those of one machine or price.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use units::{Problem, ProblemCode, closest, counted, printable};
 
 use crate::formats::{OfferFormat, Provider};
-use crate::list::{
-    MachineLimits, MachineOffer, OfferList, PriceComponent, PriceUnit, SkipReason, VolumeLimits, VolumePrice,
-};
+use crate::list::{MachineLimits, MachineOffer, OfferList, PriceComponent, PriceUnit, SkipReason, VolumePrice};
 
 /// Hours of a month, as the providers count.
 pub(crate) const HOURS: f64 = 730.0;
+/// Currency of the prices in the catalogue.
+const CURRENCY: &str = "USD";
 /// Offers that are kept. All regions of a provider have less than a tenth of it.
 const OFFERS_MOST: usize = 400_000;
 /// A price of a month or hour in any currency.
@@ -24,8 +23,8 @@ const NUMBER_MOST: u64 = 1 << 50;
 pub struct OfferOptions {
     /// Refuses files of another provider.
     pub provider: Option<Provider>,
-    /// Leaves out the offers of all other regions. Offers without a region stay.
-    pub region: Option<String>,
+    /// Leaves out the offers of all other regions, unless empty. Offers without a region stay.
+    pub regions: Vec<String>,
 }
 
 /// What was read of all files.
@@ -34,7 +33,7 @@ pub(crate) struct Collector {
     options: OfferOptions,
     /// The provider, with the file that said so.
     provider: Option<(Provider, String)>,
-    currency: Option<String>,
+    formats: BTreeSet<OfferFormat>,
     source_date: Option<String>,
     /// Pages that name a next one, and pages that do not.
     pages: (u64, u64),
@@ -42,7 +41,6 @@ pub(crate) struct Collector {
     other_regions: BTreeSet<String>,
     skipped: BTreeMap<SkipReason, u64>,
     prices: BTreeMap<PriceKey, DatedPrice>,
-    volumes: BTreeMap<(String, Option<String>), VolumeLimits>,
     machines: BTreeMap<String, MachineOffer>,
     /// Prices of machines by name and region.
     hours: BTreeMap<(String, String), DatedPrice>,
@@ -85,7 +83,7 @@ impl Collector {
                 machine.price_per_hour.insert(region, price.price);
             }
         }
-        if self.prices.is_empty() && self.volumes.is_empty() && self.machines.is_empty() {
+        if self.prices.is_empty() && self.machines.is_empty() {
             return Err(self.nothing(provider, &source));
         }
         let prices = self.prices.into_iter().map(|(key, price)| VolumePrice {
@@ -97,32 +95,31 @@ impl Collector {
             from: key.from,
             to: price.to,
             per_month: price.price,
-            sku: price.sku,
         });
         Ok(OfferList {
             provider,
             source_date: self.source_date,
-            currency: self.currency,
+            formats: self.formats.into_iter().collect(),
             incomplete: self.pages.0 > 0 && self.pages.1 == 0,
             regions: self.regions.into_iter().collect(),
             skipped: self.skipped,
             prices: prices.collect(),
-            volumes: self.volumes.into_values().collect(),
             machines: self.machines.into_values().collect(),
         })
     }
 
     fn nothing(&self, provider: Provider, source: &str) -> Problem {
-        if let (Some(region), false) = (&self.options.region, self.other_regions.is_empty()) {
+        if !self.other_regions.is_empty() {
+            let region = self.options.regions.join("` or `");
             let others = || self.other_regions.iter().map(String::as_str);
             let listed: Vec<&str> = others().take(8).collect();
             let more = if self.other_regions.len() > listed.len() { " and others" } else { "" };
             let problem = Problem::error(
                 ProblemCode::NoResults,
-                format!("no offers of region `{}` in {source}", printable(region)),
+                format!("no offers of region `{}` in {source}", printable(&region)),
             )
             .note(format!("it has {}{more}", listed.join(", ")));
-            return match closest(region, others()) {
+            return match closest(&region, others()) {
                 Some(near) => problem.help(format!("did you mean `{near}`?")),
                 None => problem.help("name one of these regions, or give the file of the region"),
             };
@@ -163,6 +160,7 @@ impl Collector {
             _ => {}
         }
         self.provider.get_or_insert_with(|| (provider, source.to_owned()));
+        self.formats.insert(format);
         Ok(())
     }
 
@@ -181,7 +179,8 @@ impl Collector {
 
     /// Reports whether offers of a region are kept.
     pub(crate) fn wants(&mut self, region: &str) -> bool {
-        let wanted = self.options.region.as_deref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(region));
+        let wanted = |wanted: &String| plain(wanted).eq_ignore_ascii_case(&plain(region));
+        let wanted = self.options.regions.is_empty() || self.options.regions.iter().any(wanted);
         if !wanted && self.other_regions.len() < 1000 && !self.other_regions.contains(region) {
             self.other_regions.insert(shown(region));
         }
@@ -197,27 +196,23 @@ impl Collector {
         Ok(date)
     }
 
-    /// Checks that all prices have the same currency.
-    pub(crate) fn currency(&mut self, currency: &str) -> Result<(), Problem> {
-        if currency.len() != 3 || !currency.bytes().all(|letter| letter.is_ascii_uppercase()) {
-            return Err(unusable(format!("`{}` is not a currency such as USD", shown(currency))));
+    /// Checks that a price is in the currency of the catalogue.
+    pub(crate) fn currency(&self, currency: &str) -> Result<(), Problem> {
+        if currency == CURRENCY {
+            return Ok(());
         }
-        match &self.currency {
-            Some(known) if known != currency => {
-                Err(Problem::error(ProblemCode::Offers, format!("a price in {currency} follows prices in {known}"))
-                    .help("import prices of one currency"))
-            }
-            _ => {
-                self.currency.get_or_insert_with(|| currency.to_owned());
-                Ok(())
-            }
-        }
+        let what = format!("a price is in `{}`; the catalogue has prices in {CURRENCY}", shown(currency));
+        Err(Problem::error(ProblemCode::Offers, what).help(format!("download the prices in {CURRENCY}")))
     }
 
     /// Adds a price of a volume.
     pub(crate) fn price(&mut self, key: PriceKey, price: DatedPrice) -> Result<(), Problem> {
         check_name("region", &key.region)?;
         check_price(price.price)?;
+        if price.price == 0.0 {
+            self.skip(SkipReason::Unpriced);
+            return Ok(());
+        }
         self.regions.insert(key.region.clone());
         let what = format!("{} in {}: {}", key.volume, key.region, key.component.name());
         let outcome = insert(&mut self.prices, key, price, &what)?;
@@ -258,18 +253,8 @@ impl Collector {
         self.check_number()
     }
 
-    /// Adds limits of a volume. Of limits that differ between regions, the lower ones count.
-    pub(crate) fn volume(&mut self, limits: VolumeLimits) -> Result<(), Problem> {
-        let key = (limits.volume.clone(), limits.tier.clone());
-        match self.volumes.entry(key) {
-            Entry::Vacant(place) => drop(place.insert(limits)),
-            Entry::Occupied(mut known) => known.get_mut().merge(&limits),
-        }
-        self.check_number()
-    }
-
     fn check_number(&self) -> Result<(), Problem> {
-        if self.prices.len() + self.machines.len() + self.hours.len() + self.volumes.len() <= OFFERS_MOST {
+        if self.prices.len() + self.machines.len() + self.hours.len() <= OFFERS_MOST {
             return Ok(());
         }
         Err(Problem::error(ProblemCode::TooMuchText, format!("more than {OFFERS_MOST} offers"))
@@ -315,67 +300,22 @@ impl MachineOffer {
             vcpus,
             memory_bytes,
             max_volumes,
-            shares_attachments,
             hypervisor,
-            premium,
-            ultra,
             regions,
             limits,
-            cached,
             price_per_hour,
-            cards,
         } = other;
         self.family = self.family.take().or(family);
         self.arch = self.arch.take().or(arch);
         self.vcpus = lower(self.vcpus, vcpus);
         self.memory_bytes = lower(self.memory_bytes, memory_bytes);
         self.max_volumes = lower(self.max_volumes, max_volumes);
-        self.shares_attachments = self.shares_attachments.or(shares_attachments);
         self.hypervisor = self.hypervisor.take().or(hypervisor);
-        self.premium = self.premium.or(premium);
-        self.ultra = if self.ultra == Some(true) { self.ultra } else { ultra.or(self.ultra) };
         self.regions.extend(regions);
         self.regions.sort();
         self.regions.dedup();
         self.limits.merge(limits);
-        self.cached.merge(cached);
         self.price_per_hour.extend(price_per_hour);
-        if self.cards.is_empty() {
-            self.cards = cards;
-        }
-    }
-}
-
-impl VolumeLimits {
-    fn merge(&mut self, other: &Self) {
-        let &Self {
-            volume: _,
-            tier: _,
-            min_gib,
-            max_gib,
-            min_iops,
-            max_iops,
-            max_iops_per_gib,
-            min_bytes_per_s,
-            max_bytes_per_s,
-            burst_iops,
-            burst_bytes_per_s,
-            burst_minutes,
-            plus_iops,
-            plus_bytes_per_s,
-        } = other;
-        self.min_gib = lower(self.min_gib, min_gib);
-        self.max_gib = lower(self.max_gib, max_gib);
-        self.min_iops = lower(self.min_iops, min_iops);
-        self.max_iops = lower(self.max_iops, max_iops);
-        self.max_iops_per_gib = lower(self.max_iops_per_gib, max_iops_per_gib);
-        self.min_bytes_per_s = lower(self.min_bytes_per_s, min_bytes_per_s);
-        self.max_bytes_per_s = lower(self.max_bytes_per_s, max_bytes_per_s);
-        self.burst_iops = lower(self.burst_iops, burst_iops);
-        self.burst_bytes_per_s = lower(self.burst_bytes_per_s, burst_bytes_per_s);
-        self.burst_minutes = lower(self.burst_minutes, burst_minutes);
-        self.plus_iops = lower(self.plus_iops, plus_iops);
-        self.plus_bytes_per_s = lower(self.plus_bytes_per_s, plus_bytes_per_s);
     }
 }
 
@@ -406,6 +346,11 @@ pub(crate) fn shown(text: &str) -> String {
     let short: String = text.chars().take(60).collect();
     let end = if short.len() < text.len() { "…" } else { "" };
     format!("{}{end}", printable(&short))
+}
+
+/// Returns a name of a region without blanks: Azure's `East US` is `eastus`.
+fn plain(region: &str) -> String {
+    region.split_whitespace().collect()
 }
 
 /// Returns the date at the beginning of a time such as `2026-01-02T03:04:05Z`.
@@ -471,19 +416,22 @@ impl PriceComponent {
 }
 
 impl SkipReason {
-    const fn name(self) -> &'static str {
+    /// Returns the words that users see.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
             Self::OtherProduct => "another product",
             Self::OtherRegion => "another region",
             Self::OtherLocation => "no region",
             Self::NotOnDemand => "not on demand",
             Self::OtherSystem => "another system or tenancy",
+            Self::DiskLimits => "limits of disks",
             Self::ZoneRedundant => "zone-redundant",
             Self::PerOperation => "per operation",
             Self::SecondaryMeter => "secondary meter",
             Self::Superseded => "superseded",
             Self::Repeated => "repeated",
-            Self::Unpriced => "without a price",
+            Self::Unpriced => "without a price or free",
         }
     }
 }

@@ -2,14 +2,12 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
 use units::{Problem, ProblemCode};
 
 use crate::json::Step;
 
 /// A cloud provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Provider {
     Aws,
     Azure,
@@ -17,6 +15,9 @@ pub enum Provider {
 }
 
 impl Provider {
+    /// All providers.
+    pub const ALL: [Self; 3] = [Self::Aws, Self::Azure, Self::Gcp];
+
     /// Returns the name in the catalogue.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -24,6 +25,22 @@ impl Provider {
             Self::Aws => "aws",
             Self::Azure => "azure",
             Self::Gcp => "gcp",
+        }
+    }
+
+    /// Returns the provider of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|provider| provider.name() == name)
+    }
+
+    /// Returns the name that people use.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Aws => "AWS",
+            Self::Azure => "Azure",
+            Self::Gcp => "Google Cloud",
         }
     }
 }
@@ -73,6 +90,49 @@ impl OfferFormat {
             Self::GcpSkus => "Google Cloud Billing SKUs",
             Self::GcpMachineTypes => "Google Cloud machine types (gcloud compute machine-types list)",
         }
+    }
+
+    /// Returns the short name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AwsInstanceTypes => "instance-types",
+            Self::AwsPriceList => "price-list",
+            Self::AwsPriceListCsv => "price-table",
+            Self::AwsProducts => "products",
+            Self::AzureRetailPrices => "retail-prices",
+            Self::AzureSkus | Self::GcpSkus => "skus",
+            Self::GcpMachineTypes => "machine-types",
+        }
+    }
+
+    /// Returns the address of the files, or of their description.
+    #[must_use]
+    pub const fn address(self) -> &'static str {
+        match self {
+            Self::AwsInstanceTypes => {
+                "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html"
+            }
+            Self::AwsPriceList | Self::AwsPriceListCsv | Self::AwsProducts => {
+                "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws/AmazonEC2/current/region_index.json"
+            }
+            Self::AzureRetailPrices => "https://prices.azure.com/api/retail/prices",
+            Self::AzureSkus => "https://learn.microsoft.com/rest/api/compute/resource-skus/list",
+            Self::GcpSkus => "https://cloudbilling.googleapis.com/v1/services/6F81-5844-456A/skus",
+            Self::GcpMachineTypes => "https://cloud.google.com/compute/docs/reference/rest/v1/machineTypes/list",
+        }
+    }
+
+    /// Reports whether the files have a date of publication, which their prices have too.
+    #[must_use]
+    pub const fn is_dated(self) -> bool {
+        matches!(self, Self::AwsPriceList | Self::AwsPriceListCsv | Self::AwsProducts)
+    }
+
+    /// Reports whether the files have prices.
+    #[must_use]
+    pub const fn has_prices(self) -> bool {
+        self.is_dated() || matches!(self, Self::AzureRetailPrices | Self::GcpSkus)
     }
 
     /// Returns the provider whose files have this format.
@@ -139,7 +199,8 @@ fn is_price_list_table(text: &[u8]) -> bool {
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     let first = String::from_utf8_lossy(line).replace('"', "");
     let first = first.trim();
-    first.starts_with("FormatVersion,") || (first.starts_with("SKU,") && first.contains("PricePerUnit"))
+    let has = |column: &str| first.split(',').any(|field| field == column);
+    first.starts_with("FormatVersion,") || (has("SKU") && has("PricePerUnit"))
 }
 
 fn recognize_json(outline: &Outline) -> Option<Recognized> {

@@ -1,7 +1,7 @@
 //! Prices and limits of volumes and machines, read from the files that cloud providers publish or their tools print.
 //!
 //! [`OfferReader`] recognizes each file by its content, reads it as a stream, and merges all files into one [`OfferList`],
-//! whose names are those of the catalogue. A price list can have hundreds of megabytes: memory depends on the number of
+//! whose names are those of the catalogue. [`DatedFile`] writes them as tables of the catalogue. A price list can have hundreds of megabytes: memory depends on the number of
 //! offers, not on the size of the file. Only what a catalogue needs is kept; the rest is counted with its
 //! [`SkipReason`]. What cannot be interpreted without guessing (units, currencies, contradicting prices) is an error.
 //!
@@ -10,6 +10,7 @@
 mod aws;
 mod azure;
 mod collect;
+mod dated;
 mod formats;
 mod gcp;
 mod input;
@@ -19,8 +20,7 @@ mod reader;
 mod table;
 
 pub use collect::OfferOptions;
+pub use dated::{DatedCounts, DatedFile};
 pub use formats::{OfferFormat, Provider};
-pub use list::{
-    MachineLimits, MachineOffer, OfferList, PriceComponent, PriceUnit, SkipReason, VolumeLimits, VolumePrice,
-};
+pub use list::{MachineLimits, MachineOffer, OfferList, PriceComponent, PriceUnit, SkipReason, VolumePrice};
 pub use reader::OfferReader;

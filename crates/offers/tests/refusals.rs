@@ -165,14 +165,14 @@ fn unusable() -> Vec<Case> {
             "currency",
             with(PRICE_LIST, "\"USD\": \"0.0055000000\"", "\"EUR\": \"0.0055000000\""),
             Offers,
-            "a price in EUR follows",
+            "a price is in `EUR`",
         ),
-        ("currency name", with(GCP_SKUS, "\"USD\"", "\"dollars\""), Offers, "`dollars` is not a currency"),
+        ("currency name", with(GCP_SKUS, "\"USD\"", "\"dollars\""), Offers, "a price is in `dollars`"),
         (
             "two currencies",
             with(AZURE_PRICES, "\"BillingCurrency\": \"USD\"", "\"BillingCurrency\": \"EUR\""),
             Offers,
-            "follows prices in EUR",
+            "a price is in `EUR`",
         ),
         ("date", with(PRICE_LIST, "2026-01-02T03", "2026-13-02T03"), Offers, "is not a date"),
         (

@@ -9,7 +9,7 @@ use units::Problem;
 
 use super::problem::CatalogueText;
 use super::read::{read, read_over};
-use super::renewal::{self, RenewedFigure};
+use super::renewal::{self, Renewal, RenewedFigure};
 use super::schema::Provider;
 
 macro_rules! providers {
@@ -56,19 +56,20 @@ pub fn built_in_only<T>(run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Checks the text of a dated file.
+/// Returns the figures of a dated file beside the built-in ones.
 ///
 /// # Errors
 ///
-/// Returns its problems.
-pub fn check_renewal(provider: &str, name: &str, text: &str) -> Result<(), Vec<Problem>> {
-    renewal::read(&CatalogueText::new(name, text), provider).map(drop)
+/// Returns the problems of the file.
+pub fn renewed_figures(provider: &str, name: &str, text: &str) -> Result<Vec<RenewedFigure>, Vec<Problem>> {
+    let renewal = renewal::read(&CatalogueText::new(name, text), provider)?;
+    let (renewed, problems) = over(provider, &renewal);
+    renewed.filter(|_| problems.is_empty()).map(|provider| renewal::figures(&provider)).ok_or(problems)
 }
 
-/// Returns the figures of a provider's dated file beside the built-in ones; `None` if it has no valid dated file.
-#[must_use]
-pub fn renewed_figures(id: &str) -> Option<Vec<RenewedFigure>> {
-    renewed(id).map(|provider| renewal::figures(&provider))
+/// Returns a provider's built-in catalogue with the tables of a dated file over it, and its problems.
+fn over(id: &str, renewal: &Renewal) -> (Option<Provider>, Vec<Problem>) {
+    text(id).map_or_else(|| (None, Vec::new()), |text| read_over(&text, Some(renewal)))
 }
 
 pub(super) fn provider(id: &str) -> Option<Arc<Provider>> {
@@ -88,7 +89,7 @@ fn renewed(id: &str) -> Option<Arc<Provider>> {
     let make = || {
         let (name, dated) = (renewals.read)(id)?;
         match renewal::read(&CatalogueText::new(&name, &dated), id) {
-            Ok(renewal) => read_over(&text(id)?, Some(&renewal)).0.map(Arc::new),
+            Ok(renewal) => over(id, &renewal).0.map(Arc::new),
             Err(problems) => {
                 (renewals.refused)(id, problems);
                 None

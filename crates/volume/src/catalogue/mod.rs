@@ -38,7 +38,7 @@ use units::{Problem, ProblemCode, suggestion};
 pub use about::{About, KeyFacts, RegionalPrice};
 pub use bounds::{Bounds, FigureOrigin};
 pub use build::ResolvedVolume;
-pub use builtin::{BuiltinVolume, Renewals, built_in_only, check_renewal, list, renew, renewed_figures};
+pub use builtin::{BuiltinVolume, Renewals, built_in_only, list, renew, renewed_figures};
 use problem::CatalogueText;
 pub use quantity::{QuantityKind, read as quantity};
 pub use renewal::RenewedFigure;

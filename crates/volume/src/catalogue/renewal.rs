@@ -9,7 +9,7 @@ use super::problem::CatalogueText;
 use super::read::rate_table;
 use super::rule::RuleValue;
 use super::schema::{File, Provider};
-use super::table::{self, ATTACHMENTS, Cell, MACHINES, RateTable};
+use super::table::{self, ATTACHMENTS, Cell, FoundRow, MACHINES, RateTable};
 use crate::spec::LimitSource;
 
 /// The tables of a dated file with their sources.
@@ -92,14 +92,12 @@ pub(super) fn figures(renewed: &Provider) -> Vec<RenewedFigure> {
         renewed.tables.iter().cloned().partition(|table| table.is_renewed);
     let (new_cells, old_cells) = (cells(&new), cells(&old));
     // Rows of the built-in catalogue may be patterns.
-    let mut of_patterns: BTreeMap<(&str, &str), Vec<(String, Option<RuleValue>)>> = BTreeMap::new();
+    let mut of_patterns: BTreeMap<(&str, &str), Option<FoundRow>> = BTreeMap::new();
     let mut figures = Vec::new();
     for (key @ (id, row, column), figure) in &new_cells {
         let by_pattern = || {
-            let cells = of_patterns
-                .entry((*id, *row))
-                .or_insert_with(|| table::find(&old, id, row).map_or_else(Vec::new, |found| found.cells));
-            cells.iter().find(|(known, _)| known == column)?.1.as_ref()?.number()
+            let found = of_patterns.entry((*id, *row)).or_insert_with(|| table::find(&old, id, row));
+            found.as_ref()?.cells.iter().find(|(known, _)| known == column)?.1.as_ref()?.number()
         };
         figures.push(RenewedFigure {
             table: (*id).to_owned(),
