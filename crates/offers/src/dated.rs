@@ -145,7 +145,7 @@ impl DatedFile {
         let facts = machines.as_ref().or(prices.as_ref());
         if let Some(source) = &prices {
             for price in of_catalogue(&offers.prices)? {
-                self.set(price.0, &price.1, price.2, figure(price.3), source);
+                self.set(price.0, price.1, price.2, figure(price.3), source);
             }
             for machine in &offers.machines {
                 for (region, usd) in &machine.price_per_hour {
@@ -258,6 +258,7 @@ impl DatedFile {
         regions.extend(of(|table| table == ON_DEMAND).map(|key| &key.column));
         let machines: BTreeSet<&String> = of(|table| table == MACHINES).map(|key| &key.row).collect();
         DatedCounts {
+            date: self.sources.values().map(|source| source.date.clone()).max().unwrap_or_default(),
             regions: regions.into_iter().cloned().collect(),
             volume_prices: of(is_volumes).count(),
             machine_prices: of(|table| table == ON_DEMAND).count(),
@@ -269,6 +270,8 @@ impl DatedFile {
 /// What a dated file has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatedCounts {
+    /// Date of the newest figures.
+    pub date: String,
     /// Regions with prices.
     pub regions: Vec<String>,
     pub volume_prices: usize,

@@ -225,6 +225,7 @@ impl PurchaseSearch<'_> {
             machines,
             seed: self.seed,
             is_simulated: self.runner.is_some(),
+            today: None,
         }
     }
 }

@@ -41,7 +41,7 @@ const EDGES: &[(&str, &str)] = &[
     (
         "cli",
         "units job workload meter target trace drive volume runner sim nbd probe engine capture device fleet live manual serve \
-         procedure record store analyse plan results report",
+         procedure record store analyse plan offers results report",
     ),
     ("fleet-mpi", "units fleet cli"),
     ("xtask", "units job trace features"),
