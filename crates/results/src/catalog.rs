@@ -224,6 +224,8 @@ pub struct FigureCounts {
     pub equal: usize,
     /// Figures that the dated file lacks in its regions and machines.
     pub missing: usize,
+    /// Figures with a later date in the built-in catalogue, which are not used.
+    pub older: usize,
 }
 
 /// How dated files differ from the built-in catalogue, and which plans change with it.
@@ -295,8 +297,12 @@ impl ProviderDiff {
     pub fn new(provider: &str, path: String, figures: &[RenewedFigure]) -> Self {
         let mut counts = FigureCounts::default();
         let mut changes = Vec::new();
-        for RenewedFigure { table, row, column, old, new } in figures {
+        for RenewedFigure { table, row, column, old, new, is_older } in figures {
             match (old, new) {
+                _ if *is_older => {
+                    counts.older += 1;
+                    continue;
+                }
                 (Some(old), Some(new)) if (new - old).abs() <= ROUNDING * old.abs().max(new.abs()) => {
                     counts.equal += 1;
                     continue;

@@ -55,7 +55,7 @@ fn refused(provider: &str, mut problems: Vec<Problem>) {
     let first = problems.remove(0);
     let subject = format!("the dated figures of {provider} are not used: {}", first.what);
     let path = home::dated_file(provider).map(|path| path.display().to_string()).unwrap_or_default();
-    let remedy = format!("import the files again with `fathom catalog update --from FILE...`, or delete {path}");
+    let remedy = format!("delete {path}, and import the files again: `fathom catalog update --from FILE...`");
     warning(&Problem { what: subject, ..first }.help(remedy));
 }
 

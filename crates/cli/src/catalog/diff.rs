@@ -30,56 +30,61 @@ pub(super) fn command(options: &CatalogDiffOptions) -> Result<Exit, Exit> {
 }
 
 const IOPS: [u32; 4] = [3_000, 16_000, 50_000, 120_000];
-const CAPACITIES: [u64; 2] = [500 << 30, 10 << 40];
-/// Bounds on the mean latency.
-const BOUNDS: [Option<Nanos>; 2] = [None, Some(Nanos::new(1_500_000))];
-/// Most regions of a provider for which plans are compared, besides the default one.
-const REGIONS_MAX: usize = 3;
+const SMALL: u64 = 500 << 30;
+const LARGE: u64 = 10 << 40;
+/// Bound on the mean latency.
+const BOUND: Nanos = Nanos::new(1_500_000);
+/// Most regions of a provider for which plans are compared.
+const REGIONS_MAX: usize = 2;
 
 /// Plans a fixed set of needs with the built-in and the dated figures of a provider.
 fn compare_plans(provider: &str, figures: &[RenewedFigure], diff: &mut CatalogDiff) {
-    let mut regions: Vec<Option<&str>> = vec![None];
-    for figure in figures.iter().filter(|figure| figure.table.ends_with("prices") && figure.new != figure.old) {
-        if regions.len() <= REGIONS_MAX && !regions.contains(&Some(figure.row.as_str())) {
-            regions.push(Some(&figure.row));
-        }
-    }
     let mut laws = LatencyCache::default();
-    for need in needs(provider) {
-        let mut before: Vec<PlanChange> = Vec::new();
-        for region in &regions {
+    for region in regions(provider, figures) {
+        for need in needs(provider) {
             diff.compared_plans += 1;
-            let need = Need { region: region.map(str::to_owned), ..need.clone() };
+            let need = Need { region: region.clone(), ..need };
             let old = catalogue::built_in_only(|| best(&need, &mut laws));
-            let change = PlanChange {
-                need: words(&need),
-                provider: provider.to_owned(),
-                region: need.region.clone(),
-                new: best(&need, &mut laws),
-                old,
-            };
-            // The default region may be one of the others.
-            let is_known = before.iter().any(|known| known.old == change.old && known.new == change.new);
-            if change.old != change.new && !is_known {
-                before.push(change);
+            let new = best(&need, &mut laws);
+            if old != new {
+                let (need, region, provider) = (words(&need), region.clone(), provider.to_owned());
+                diff.plans.push(PlanChange { need, provider, region, old, new });
             }
         }
-        diff.plans.append(&mut before);
     }
 }
 
-fn needs(provider: &str) -> Vec<Need> {
-    let mut needs = Vec::new();
-    for (iops, capacity) in IOPS.into_iter().flat_map(|iops| CAPACITIES.map(|capacity| (iops, capacity))) {
-        needs.extend(BOUNDS.map(|mean| Need {
-            iops: Some(f64::from(iops)),
-            capacity: Some(capacity),
-            mean,
-            volumes: vec![provider.to_owned()],
-            ..Need::default()
-        }));
+/// Returns the regions with changed prices, first the default one and those of the built-in catalogue; without any, the
+/// default one.
+fn regions(provider: &str, figures: &[RenewedFigure]) -> Vec<Option<String>> {
+    let own = catalogue::list().into_iter().find(|volume| volume.name.starts_with(&format!("{provider}/")));
+    let default = own.and_then(|volume| catalogue::resolve(&volume.name).ok()?.price?.region);
+    let is_changed = |figure: &&RenewedFigure| {
+        figure.table.ends_with("prices") && !figure.is_older && figure.new.is_some() && figure.new != figure.old
+    };
+    let mut changed: Vec<&RenewedFigure> = figures.iter().filter(is_changed).collect();
+    changed.sort_by_key(|figure| (default.as_ref() != Some(&figure.row), figure.old.is_none()));
+    let mut regions: Vec<Option<String>> = Vec::new();
+    for figure in changed {
+        let region = Some(figure.row.clone());
+        if regions.len() < REGIONS_MAX && !regions.contains(&region) {
+            regions.push(region);
+        }
     }
-    needs
+    if regions.is_empty() { vec![default] } else { regions }
+}
+
+/// Returns the needs: each rate with a small and a large capacity, and with a bound on latency.
+fn needs(provider: &str) -> Vec<Need> {
+    let need = |iops: u32, (capacity, mean)| Need {
+        iops: Some(f64::from(iops)),
+        capacity: Some(capacity),
+        mean,
+        volumes: vec![provider.to_owned()],
+        ..Need::default()
+    };
+    let kinds = [(SMALL, None), (LARGE, None), (SMALL, Some(BOUND))];
+    IOPS.into_iter().flat_map(|iops| kinds.map(|kind| need(iops, kind))).collect()
 }
 
 /// Describes a need: `16,000 IOPS, 500 GiB, mean 1.5 ms`.

@@ -62,7 +62,7 @@ Examples:
 const CATALOG_DIFF_HELP: &str = "\
 Figures that the dated files change, add or lack are listed beside the built-in ones. A fixed set of needs \
 is planned with both, in closed form: 3,000 to 120,000 IOPS, 500 GiB and 10 TiB, with and without a bound \
-on latency.
+on latency, in up to two regions of each provider.
 
 Examples:
   fathom catalog diff

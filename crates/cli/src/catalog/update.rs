@@ -45,6 +45,12 @@ pub(super) fn command(options: &CatalogUpdateOptions) -> Result<Exit, Exit> {
     let text = file.text();
     let figures = catalogue::renewed_figures(provider.name(), &path, &text).map_err(Exit::refused)?;
     check(&figures).map_err(Exit::refused)?;
+    let figures = ProviderDiff::new(provider.name(), path.clone(), &figures).counts;
+    if figures.older > 0 && figures.changed + figures.new + figures.equal == 0 {
+        let what = format!("all figures of the files are older than the built-in ones of {provider}");
+        let problem = Problem::error(ProblemCode::Offers, what).help("download the provider's current files");
+        return Err(Exit::refused(problem));
+    }
     if !options.dry_run {
         store::replace_file(&before.path, text.as_bytes()).map_err(|error| Exit::environment(Problem::from(error)))?;
     }
@@ -53,7 +59,7 @@ pub(super) fn command(options: &CatalogUpdateOptions) -> Result<Exit, Exit> {
         list.skipped.iter().map(|(reason, items)| SkippedOffers { reason: reason.name().to_owned(), items: *items });
     let update = CatalogUpdate {
         provider: provider.name().to_owned(),
-        path: path.clone(),
+        path,
         written: !options.dry_run,
         date: counts.date,
         read,
@@ -61,7 +67,7 @@ pub(super) fn command(options: &CatalogUpdateOptions) -> Result<Exit, Exit> {
         volume_prices: counts.volume_prices,
         machine_prices: counts.machine_prices,
         machines: counts.machines,
-        figures: ProviderDiff::new(provider.name(), path, &figures).counts,
+        figures,
         skipped: skipped.collect(),
     };
     let is_json = options.format == ResultFormat::Json;

@@ -20,8 +20,8 @@ pub fn update_text(update: &CatalogUpdate, style: SheetStyle) -> String {
         count(update.machines, "machine")
     );
     let did = if update.written { "Updated" } else { "Would update" };
-    let wrote = if update.written { "written to" } else { "not written to" };
-    sheet.paragraph(&format!("{did} {provider}: {has}, dated {date}; {wrote} {path}"), None);
+    sheet.paragraph(&format!("{did} {provider}: {has}, dated {date}"), None);
+    sheet.line(&format!("{} {path}", if update.written { "Written to" } else { "Not written to" }));
     sheet.gap();
     sheet.line("Against the built-in catalogue");
     let word = |number: usize| grouped(number as u64);
@@ -30,6 +30,10 @@ pub fn update_text(update: &CatalogUpdate, style: SheetStyle) -> String {
     if figures.missing > 0 {
         let kept = format!("{} not in the files: the built-in figures stay", word(figures.missing));
         sheet.wrapped("  ", &kept);
+    }
+    if figures.older > 0 {
+        let unused = format!("{} older than the built-in ones: not used", word(figures.older));
+        sheet.wrapped("  ", &unused);
     }
     sheet.gap();
     sheet.line("Read");
@@ -52,7 +56,7 @@ pub fn update_text(update: &CatalogUpdate, style: SheetStyle) -> String {
 }
 
 /// Most figures of one kind that are printed.
-const FIGURES_MAX: usize = 12;
+const FIGURES_MAX: usize = 8;
 
 /// Returns what changes with the dated files.
 #[must_use]
@@ -67,23 +71,50 @@ pub fn diff_text(diff: &CatalogDiff, style: SheetStyle) -> String {
     }
     let total = |of: fn(&ProviderDiff) -> usize| diff.providers.iter().map(of).sum::<usize>() as u64;
     let (changed, new) = (total(|one| one.counts.changed), total(|one| one.counts.new));
-    let plans = format!("{} of {} plans change", diff.plans.len(), diff.compared_plans);
-    sheet.paragraph(&format!("{} changed, {} new; {plans}.", counted(changed, "figure"), grouped(new)), None);
+    let changed_plans = format!("{} of {} plans change", diff.plans.len(), diff.compared_plans);
+    sheet.paragraph(&format!("{} changed, {} new; {changed_plans}.", counted(changed, "figure"), grouped(new)), None);
     for provider in &diff.providers {
         sheet.gap();
-        sheet.wrapped("", &format!("{} ({})", provider.provider, provider.path));
+        sheet.line(&provider.provider);
         figures(&mut sheet, provider, "Changed", |figure| figure.old.is_some() && figure.new.is_some());
         figures(&mut sheet, provider, "New", |figure| figure.old.is_none());
         figures(&mut sheet, provider, "Missing: the built-in figures stay", |figure| figure.new.is_none());
     }
-    if !diff.plans.is_empty() {
-        sheet.gap();
-        sheet.line("Plans");
-        for plan in &diff.plans {
-            sheet.wrapped("  ", &plan_line(plan));
-        }
-    }
+    plans(&mut sheet, &diff.plans);
     sheet.finish()
+}
+
+/// Most plans that are printed.
+const PLANS_MAX: usize = 12;
+
+/// Prints the plans with another volume, those whose price changes most, and those that had or have no price.
+fn plans(sheet: &mut Sheet, plans: &[PlanChange]) {
+    if plans.is_empty() {
+        return;
+    }
+    let kind = |plan: &PlanChange| match (&plan.old, &plan.new) {
+        (Some(old), Some(new)) => u8::from(old.volume == new.volume),
+        _ => 2,
+    };
+    let change = |plan: &PlanChange| match (&plan.old, &plan.new) {
+        (Some(old), Some(new)) => (new.usd_per_month / old.usd_per_month.max(0.01) - 1.0).abs(),
+        _ => 0.0,
+    };
+    let mut sorted: Vec<&PlanChange> = plans.iter().collect();
+    sorted.sort_by(|a, b| kind(a).cmp(&kind(b)).then(change(b).total_cmp(&change(a))));
+    sheet.gap();
+    sheet.line("Plans");
+    for plan in sorted.iter().take(PLANS_MAX) {
+        sheet.wrapped("  ", &plan_line(plan));
+    }
+    more(sheet, "  ", sorted.len(), PLANS_MAX);
+}
+
+/// Says how many of `all` are not printed.
+fn more(sheet: &mut Sheet, indent: &str, all: usize, printed: usize) {
+    if all > printed {
+        sheet.line(&format!("{indent}and {} more (--format json lists all)", grouped((all - printed) as u64)));
+    }
 }
 
 fn figures(sheet: &mut Sheet, provider: &ProviderDiff, title: &str, of_kind: fn(&FigureChange) -> bool) {
@@ -103,9 +134,7 @@ fn figures(sheet: &mut Sheet, provider: &ProviderDiff, title: &str, of_kind: fn(
     for figure in found.iter().take(FIGURES_MAX) {
         sheet.wrapped("    ", &format!("{:width$}  {}", name(figure), values(figure)));
     }
-    if let Some(more) = found.len().checked_sub(FIGURES_MAX).filter(|more| *more > 0) {
-        sheet.line(&format!("    and {} more (--format json lists all)", grouped(more as u64)));
-    }
+    more(sheet, "    ", found.len(), FIGURES_MAX);
 }
 
 fn name(figure: &FigureChange) -> String {
@@ -127,11 +156,18 @@ fn values(figure: &FigureChange) -> String {
 
 fn plan_line(plan: &PlanChange) -> String {
     let region = plan.region.as_ref().map_or_else(String::new, |region| format!(" in {region}"));
+    let month = |choice: &PlanChoice| format!("{} USD a month", amount(choice.usd_per_month));
     let choice = |choice: &Option<PlanChoice>| match choice {
-        Some(PlanChoice { volume, usd_per_month }) => format!("{volume} at {} USD", amount(*usd_per_month)),
+        Some(choice) => format!("{} at {}", choice.volume, month(choice)),
         None => "no volume with a price".to_owned(),
     };
-    format!("{}, {}{region}: {} -> {}", plan.need, plan.provider, choice(&plan.old), choice(&plan.new))
+    let change = match (&plan.old, &plan.new) {
+        (Some(old), Some(new)) if old.volume == new.volume => {
+            format!("{}: {} -> {}", old.volume, amount(old.usd_per_month), month(new))
+        }
+        (old, new) => format!("{} -> {}", choice(old), choice(new)),
+    };
+    format!("{}{region}: {change}", plan.need)
 }
 
 #[cfg(test)]
@@ -156,6 +192,6 @@ mod tests {
         let text = diff_text(&diff, SheetStyle::default());
         assert!(text.starts_with("20 figures changed, 0 new; 0 of 16 plans change.\n"), "{text}");
         assert!(text.contains("Changed\n    prices r20 gp3_gb  1 -> 1.2 (+20%)\n"), "{text}");
-        assert!(text.contains("    and 8 more (--format json lists all)\n"), "{text}");
+        assert!(text.contains("    and 12 more (--format json lists all)\n"), "{text}");
     }
 }

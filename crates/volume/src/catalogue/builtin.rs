@@ -63,8 +63,11 @@ pub fn built_in_only<T>(run: impl FnOnce() -> T) -> T {
 /// Returns the problems of the file.
 pub fn renewed_figures(provider: &str, name: &str, text: &str) -> Result<Vec<RenewedFigure>, Vec<Problem>> {
     let renewal = renewal::read(&CatalogueText::new(name, text), provider)?;
-    let (renewed, problems) = over(provider, &renewal);
-    renewed.filter(|_| problems.is_empty()).map(|provider| renewal::figures(&provider)).ok_or(problems)
+    let (_, problems) = over(provider, &renewal);
+    match built_in(provider) {
+        Some(provider) if problems.is_empty() => Ok(renewal::figures(&renewal, &provider)),
+        _ => Err(problems),
+    }
 }
 
 /// Returns a provider's built-in catalogue with the tables of a dated file over it, and its problems.

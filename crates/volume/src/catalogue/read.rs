@@ -9,10 +9,10 @@ use super::document::{At, CatalogueErrors};
 use super::key;
 use super::problem::CatalogueText;
 use super::reference::LimitsId;
-use super::renewal::Renewal;
+use super::renewal::{self, Renewal};
 use super::schema::{self, File, FileHead, FileTable, MachineLimits, PriceRule, Provider, TierFigure, VolumeType};
 use super::table::{self, RateTable};
-use crate::spec::Scope;
+use crate::spec::{LimitSource, Scope};
 
 /// Parses a catalogue file. Returns the provider as far as it can be read, and all problems found.
 pub(super) fn read(text: &CatalogueText) -> (Option<Provider>, Vec<Problem>) {
@@ -29,8 +29,12 @@ pub(super) fn read_over(text: &CatalogueText, renewal: Option<&Renewal>) -> (Opt
 fn provider(file: File, renewal: Option<&Renewal>, errors: &CatalogueErrors) -> Provider {
     let unnamed = || FileHead { id: "file".to_owned(), title: String::new(), as_of: String::new() };
     let FileHead { id, title, as_of } = file.provider.unwrap_or_else(unnamed);
-    let mut tables: Vec<RateTable> = renewal.map_or_else(Vec::new, |renewal| renewal.tables.clone());
-    tables.extend(file.table.iter().map(|table| rate_table(table, errors)));
+    let mut tables: Vec<RateTable> = file.table.iter().map(|table| rate_table(table, errors)).collect();
+    let mut sources: BTreeMap<String, LimitSource> = file.source.into_iter().collect();
+    if let Some(renewal) = renewal {
+        tables = [renewal::without_older(renewal, &tables, &sources), tables].concat();
+        sources.extend(renewal.sources.clone());
+    }
     let mut machine_limits: BTreeMap<String, MachineLimits> = file.machine_limits.into_iter().collect();
     for limit in machine_limits.values_mut().flat_map(|limits| &mut limits.0) {
         limit.scope = Scope::Machine;
@@ -48,8 +52,6 @@ fn provider(file: File, renewal: Option<&Renewal>, errors: &CatalogueErrors) -> 
         }
         types.push(volume);
     }
-    let renewed = renewal.into_iter().flat_map(|renewal| renewal.sources.clone());
-    let sources = file.source.into_iter().chain(renewed).collect();
     let provider = Provider { id, title, as_of, sources, tables, types, text: errors.text.clone() };
     check::names(&provider, &machine_limits.keys().collect::<Vec<_>>(), errors);
     provider

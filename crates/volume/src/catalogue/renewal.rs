@@ -19,6 +19,12 @@ pub(super) struct Renewal {
     pub sources: Vec<(String, LimitSource)>,
 }
 
+impl Renewal {
+    fn source(&self, id: &str) -> Option<&LimitSource> {
+        self.sources.iter().find(|(known, _)| known == id).map(|(_, source)| source)
+    }
+}
+
 /// Beginning of the IDs of sources in dated files, which no source of the built-in catalogue has.
 const SOURCE_PREFIX: &str = "renewed-";
 
@@ -84,52 +90,104 @@ pub struct RenewedFigure {
     pub old: Option<f64>,
     /// Figure of the dated file; `None` if it lacks it in a row that it has.
     pub new: Option<f64>,
+    /// Whether the built-in figure has a later date, and is used.
+    pub is_older: bool,
 }
 
-/// Returns the numbers of a dated file, and those that it lacks in its rows, in the order of its tables.
-pub(super) fn figures(renewed: &Provider) -> Vec<RenewedFigure> {
-    let (new, old): (Vec<RateTable>, Vec<RateTable>) =
-        renewed.tables.iter().cloned().partition(|table| table.is_renewed);
-    let (new_cells, old_cells) = (cells(&new), cells(&old));
+/// A figure with the date of its source.
+#[derive(Clone, Copy)]
+struct DatedFigure<'a> {
+    figure: f64,
+    date: &'a str,
+}
+
+impl DatedFigure<'_> {
+    /// Reports whether another figure has a later date. Dates without a day are not compared.
+    fn is_older_than(self, other: Self) -> bool {
+        match (day(self.date), day(other.date)) {
+            (Some(own), Some(other)) => own < other,
+            _ => false,
+        }
+    }
+}
+
+/// Returns the date at the beginning of a text, if it has a day: `2026-11-30`.
+fn day(text: &str) -> Option<&str> {
+    let day = text.get(..10)?;
+    let fits = |(index, byte): (usize, u8)| if matches!(index, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
+    day.bytes().enumerate().all(fits).then_some(day)
+}
+
+/// Table, row and column of a figure.
+type CellKey<'a> = (&'a str, &'a str, &'a str);
+
+/// Returns the tables of a renewal without the figures that are older than those of the built-in tables: a newer version
+/// of the program may have newer ones.
+pub(super) fn without_older(
+    renewal: &Renewal,
+    built_in: &[RateTable],
+    sources: &BTreeMap<String, LimitSource>,
+) -> Vec<RateTable> {
+    let old = cells(built_in, |id| sources.get(id));
+    let mut tables = renewal.tables.clone();
+    for table in &mut tables {
+        let date = table.source.as_ref().and_then(|id| renewal.source(id)).map_or("", |source| source.date.as_str());
+        for row in &mut table.rows {
+            for (cell, column) in row.cells.iter_mut().zip(&table.columns) {
+                let Cell::Is(RuleValue::Number(figure)) = cell else { continue };
+                let new = DatedFigure { figure: *figure, date };
+                let found = table.ids.iter().find_map(|id| old.get(&(id.as_str(), row.name.as_str(), column.as_str())));
+                if found.is_some_and(|old| new.is_older_than(*old)) {
+                    *cell = Cell::Unknown;
+                }
+            }
+        }
+    }
+    tables
+}
+
+/// Returns the numbers of a dated file, and those that it lacks in its rows, by table, row and column.
+pub(super) fn figures(renewal: &Renewal, built_in: &Provider) -> Vec<RenewedFigure> {
+    let new_cells = cells(&renewal.tables, |id| renewal.source(id));
+    let old_cells = cells(&built_in.tables, |id| built_in.sources.get(id));
     // Rows of the built-in catalogue may be patterns.
     let mut of_patterns: BTreeMap<(&str, &str), Option<FoundRow>> = BTreeMap::new();
     let mut figures = Vec::new();
-    for (key @ (id, row, column), figure) in &new_cells {
+    let figure = |(table, row, column): &CellKey<'_>, old, new, is_older| {
+        let [table, row, column] = [table, row, column].map(|name| (*name).to_owned());
+        RenewedFigure { table, row, column, old, new, is_older }
+    };
+    for (key @ (id, row, column), new) in &new_cells {
+        let old = old_cells.get(key);
         let by_pattern = || {
-            let found = of_patterns.entry((*id, *row)).or_insert_with(|| table::find(&old, id, row));
+            let found = of_patterns.entry((*id, *row)).or_insert_with(|| table::find(&built_in.tables, id, row));
             found.as_ref()?.cells.iter().find(|(known, _)| known == column)?.1.as_ref()?.number()
         };
-        figures.push(RenewedFigure {
-            table: (*id).to_owned(),
-            row: (*row).to_owned(),
-            column: (*column).to_owned(),
-            old: old_cells.get(key).copied().or_else(by_pattern),
-            new: Some(*figure),
-        });
+        let is_older = old.is_some_and(|old| new.is_older_than(*old));
+        figures.push(figure(key, old.map(|old| old.figure).or_else(by_pattern), Some(new.figure), is_older));
     }
     let rows: BTreeSet<(&str, &str)> = new_cells.keys().map(|(id, row, _)| (*id, *row)).collect();
-    for (key @ (id, row, column), figure) in &old_cells {
+    for (key @ (id, row, _), old) in &old_cells {
         if rows.contains(&(*id, *row)) && !new_cells.contains_key(key) {
-            figures.push(RenewedFigure {
-                table: (*id).to_owned(),
-                row: (*row).to_owned(),
-                column: (*column).to_owned(),
-                old: Some(*figure),
-                new: None,
-            });
+            figures.push(figure(key, Some(old.figure), None, false));
         }
     }
     figures
 }
 
 /// Returns all numbers by table, row and column: of several tables with one ID, the first.
-fn cells(tables: &[RateTable]) -> BTreeMap<(&str, &str, &str), f64> {
+fn cells<'a>(
+    tables: &'a [RateTable],
+    source: impl Fn(&str) -> Option<&'a LimitSource>,
+) -> BTreeMap<CellKey<'a>, DatedFigure<'a>> {
     let mut cells = BTreeMap::new();
     for table in tables {
+        let date = table.source.as_ref().and_then(|id| source(id)).map_or("", |source| source.date.as_str());
         for (id, row) in table.ids.iter().flat_map(|id| table.rows.iter().map(move |row| (id, row))) {
             for (at, column) in table.columns.iter().enumerate() {
                 if let Some(figure) = row.number(at) {
-                    cells.entry((id.as_str(), row.name.as_str(), column.as_str())).or_insert(figure);
+                    let key = (id.as_str(), row.name.as_str(), column.as_str());
+                    cells.entry(key).or_insert(DatedFigure { figure, date });
                 }
             }
         }
@@ -200,7 +258,7 @@ mod tests {
         let limit = |name: &str| spec.limits.iter().find(|limit| limit.name == name).and_then(|limit| limit.rate.read);
         assert_eq!(limit("machine IOPS"), Some(5_000));
         assert_eq!(limit("machine maximum IOPS"), Some(40_000));
-        let found = figures(&aws);
+        let found = super::super::renewed_figures("aws", "aws.toml", &dated("aws", tables)).expect("a dated file");
         let figure = |row: &str, column: &str| {
             let figure = found.iter().find(|figure| figure.row == row && figure.column == column);
             figure.map(|figure| (figure.old, figure.new))
@@ -210,6 +268,25 @@ mod tests {
         assert_eq!(figure("xx-new-1", "gp2_gb"), Some((None, Some(0.2))));
         assert_eq!(figure("m6i.large", "base_iops"), Some((Some(3_600.0), Some(5_000.0))));
         assert_eq!(figure("eu-west-1", "gp3_gb"), None);
+    }
+
+    #[test]
+    fn figures_that_are_older_than_the_built_in_ones_are_not_used() {
+        let tables = "[[table]]\nid = 'prices'\nsource = 'renewed-prices'\ncolumns = 'gp2_gb'\n\
+            rows = '''\nus-east-1 0.3\nxx-new-1 0.4\n'''\n";
+        let file = dated("aws", tables).replace("date = '2027-01-02'", "date = '2026-10-14'");
+        let aws = over("aws", &file);
+        let of = |region: &str| month(&aws, "gp2", ",size=1000GiB", region);
+        assert_eq!(of("us-east-1"), Some((100.0, false, "2026-10-15".to_owned())));
+        assert_eq!(of("xx-new-1"), Some((400.0, false, "2026-10-14".to_owned())));
+        let found = super::super::renewed_figures("aws", "aws.toml", &file).expect("a dated file");
+        let older: Vec<bool> = found.iter().filter(|figure| figure.new.is_some()).map(|one| one.is_older).collect();
+        assert_eq!(older, [true, false]);
+        // A date without a day is not compared.
+        let tables = "[[table]]\nid = 'prices'\nsource = 'renewed-prices'\ncolumns = 'ultra_gb'\nrows = 'eastus 1'\n";
+        let azure = over("azure", &dated("azure", tables).replace("date = '2027-01-02'", "date = '2020-01-01'"));
+        let price = resolve(&azure, "ultra", ",size=100GiB,iops=100,throughput=1MB/s").spec.price.expect("a price");
+        assert!((price.parts.capacity - 100.0).abs() < 1e-9, "{price:?}");
     }
 
     #[test]
