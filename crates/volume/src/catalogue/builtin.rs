@@ -8,7 +8,7 @@ use serde::Serialize;
 use units::Problem;
 
 use super::problem::CatalogueText;
-use super::read::{read, read_over};
+use super::read::read;
 use super::renewal::{self, Renewal, RenewedFigure};
 use super::schema::Provider;
 
@@ -72,7 +72,7 @@ pub fn renewed_figures(provider: &str, name: &str, text: &str) -> Result<Vec<Ren
 
 /// Returns a provider's built-in catalogue with the tables of a dated file over it, and its problems.
 fn over(id: &str, renewal: &Renewal) -> (Option<Provider>, Vec<Problem>) {
-    text(id).map_or_else(|| (None, Vec::new()), |text| read_over(&text, Some(renewal)))
+    text(id).map_or_else(|| (None, Vec::new()), |text| renewal::over(&text, renewal))
 }
 
 pub(super) fn provider(id: &str) -> Option<Arc<Provider>> {

@@ -9,32 +9,38 @@ use super::document::{At, CatalogueErrors};
 use super::key;
 use super::problem::CatalogueText;
 use super::reference::LimitsId;
-use super::renewal::{self, Renewal};
 use super::schema::{self, File, FileHead, FileTable, MachineLimits, PriceRule, Provider, TierFigure, VolumeType};
 use super::table::{self, RateTable};
 use crate::spec::{LimitSource, Scope};
 
 /// Parses a catalogue file. Returns the provider as far as it can be read, and all problems found.
 pub(super) fn read(text: &CatalogueText) -> (Option<Provider>, Vec<Problem>) {
-    read_over(text, None)
+    read_with(text, |_, _| {})
 }
 
-/// Parses a catalogue file, and searches the tables of a renewal before those of the file.
-pub(super) fn read_over(text: &CatalogueText, renewal: Option<&Renewal>) -> (Option<Provider>, Vec<Problem>) {
+/// Sources by ID.
+pub(super) type Sources = BTreeMap<String, LimitSource>;
+
+/// Parses a catalogue file, whose tables and sources may be completed before its volumes use them.
+pub(super) fn read_with(
+    text: &CatalogueText,
+    complete: impl FnOnce(&mut Vec<RateTable>, &mut Sources),
+) -> (Option<Provider>, Vec<Problem>) {
     let errors = CatalogueErrors::new(text);
-    let provider = errors.read().map(|file| provider(file, renewal, &errors));
+    let provider = errors.read().map(|file| provider(file, complete, &errors));
     (provider, errors.problems.into_inner())
 }
 
-fn provider(file: File, renewal: Option<&Renewal>, errors: &CatalogueErrors) -> Provider {
+fn provider(
+    file: File,
+    complete: impl FnOnce(&mut Vec<RateTable>, &mut Sources),
+    errors: &CatalogueErrors,
+) -> Provider {
     let unnamed = || FileHead { id: "file".to_owned(), title: String::new(), as_of: String::new() };
     let FileHead { id, title, as_of } = file.provider.unwrap_or_else(unnamed);
     let mut tables: Vec<RateTable> = file.table.iter().map(|table| rate_table(table, errors)).collect();
-    let mut sources: BTreeMap<String, LimitSource> = file.source.into_iter().collect();
-    if let Some(renewal) = renewal {
-        tables = [renewal::without_older(renewal, &tables, &sources), tables].concat();
-        sources.extend(renewal.sources.clone());
-    }
+    let mut sources: Sources = file.source.into_iter().collect();
+    complete(&mut tables, &mut sources);
     let mut machine_limits: BTreeMap<String, MachineLimits> = file.machine_limits.into_iter().collect();
     for limit in machine_limits.values_mut().flat_map(|limits| &mut limits.0) {
         limit.scope = Scope::Machine;

@@ -6,7 +6,7 @@ use units::Problem;
 
 use super::document::CatalogueErrors;
 use super::problem::CatalogueText;
-use super::read::rate_table;
+use super::read::{Sources, rate_table, read_with};
 use super::rule::RuleValue;
 use super::schema::{File, Provider};
 use super::table::{self, ATTACHMENTS, Cell, FoundRow, MACHINES, RateTable};
@@ -121,13 +121,17 @@ fn day(text: &str) -> Option<&str> {
 /// Table, row and column of a figure.
 type CellKey<'a> = (&'a str, &'a str, &'a str);
 
+/// Parses a built-in file, and searches the tables of a renewal before those of the file.
+pub(super) fn over(text: &CatalogueText, renewal: &Renewal) -> (Option<Provider>, Vec<Problem>) {
+    read_with(text, |tables, sources| {
+        *tables = [without_older(renewal, tables, sources), std::mem::take(tables)].concat();
+        sources.extend(renewal.sources.clone());
+    })
+}
+
 /// Returns the tables of a renewal without the figures that are older than those of the built-in tables: a newer version
 /// of the program may have newer ones.
-pub(super) fn without_older(
-    renewal: &Renewal,
-    built_in: &[RateTable],
-    sources: &BTreeMap<String, LimitSource>,
-) -> Vec<RateTable> {
+fn without_older(renewal: &Renewal, built_in: &[RateTable], sources: &Sources) -> Vec<RateTable> {
     let old = cells(built_in, |id| sources.get(id));
     let mut tables = renewal.tables.clone();
     for table in &mut tables {
@@ -197,7 +201,7 @@ fn cells<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{FoundVolume, build, builtin, read as catalogue_read, request, values};
+    use super::super::{FoundVolume, build, builtin, renewed_figures, request, values};
     use super::*;
     use std::sync::Arc;
 
@@ -208,7 +212,7 @@ mod tests {
     /// Lays a dated file over the built-in catalogue of a provider.
     fn over(id: &str, dated: &str) -> Arc<Provider> {
         let renewal = read(&text(dated), id).unwrap_or_else(|problems| panic!("{}", problems[0]));
-        let (provider, problems) = catalogue_read::read_over(&builtin::text(id).expect("a provider"), Some(&renewal));
+        let (provider, problems) = super::over(&builtin::text(id).expect("a provider"), &renewal);
         assert_eq!(problems, []);
         Arc::new(provider.expect("a provider"))
     }
@@ -258,7 +262,7 @@ mod tests {
         let limit = |name: &str| spec.limits.iter().find(|limit| limit.name == name).and_then(|limit| limit.rate.read);
         assert_eq!(limit("machine IOPS"), Some(5_000));
         assert_eq!(limit("machine maximum IOPS"), Some(40_000));
-        let found = super::super::renewed_figures("aws", "aws.toml", &dated("aws", tables)).expect("a dated file");
+        let found = renewed_figures("aws", "aws.toml", &dated("aws", tables)).expect("a dated file");
         let figure = |row: &str, column: &str| {
             let figure = found.iter().find(|figure| figure.row == row && figure.column == column);
             figure.map(|figure| (figure.old, figure.new))
@@ -279,7 +283,7 @@ mod tests {
         let of = |region: &str| month(&aws, "gp2", ",size=1000GiB", region);
         assert_eq!(of("us-east-1"), Some((100.0, false, "2026-10-15".to_owned())));
         assert_eq!(of("xx-new-1"), Some((400.0, false, "2026-10-14".to_owned())));
-        let found = super::super::renewed_figures("aws", "aws.toml", &file).expect("a dated file");
+        let found = renewed_figures("aws", "aws.toml", &file).expect("a dated file");
         let older: Vec<bool> = found.iter().filter(|figure| figure.new.is_some()).map(|one| one.is_older).collect();
         assert_eq!(older, [true, false]);
         // A date without a day is not compared.
