@@ -233,7 +233,7 @@ fn the_providers_programs_are_run_with_fixed_arguments() {
     program("gcloud", "/bin/cat machines.json");
     let outcome = fetch("gcp --region us-central1").expect_code(0);
     assert!(outcome.stderr.starts_with("$ gcloud compute machine-types list "), "{}", outcome.stderr);
-    assert!(outcome.stdout.starts_with("Updated gcp: 0 prices"), "{}", outcome.stdout);
+    assert!(outcome.stdout.starts_with("Updated gcp: 2 machines, dated "), "{}", outcome.stdout);
     program("aws", "case $1 in ec2) /bin/cat types.json;; *) /bin/cat products.json;; esac");
     let outcome = fetch("aws --region eu-west-1").expect_code(0);
     assert!(

@@ -13,12 +13,14 @@ pub fn update_text(update: &CatalogUpdate, style: SheetStyle) -> String {
     let CatalogUpdate { provider, path, date, figures, .. } = update;
     let count = |number: usize, noun: &str| counted(number as u64, noun);
     let prices = update.volume_prices + update.machine_prices;
-    let has = format!(
-        "{} of {}, {}",
-        count(prices, "price"),
-        count(update.regions.len(), "region"),
-        count(update.machines, "machine")
-    );
+    let mut has = Vec::new();
+    if prices > 0 {
+        has.push(format!("{} of {}", count(prices, "price"), count(update.regions.len(), "region")));
+    }
+    if update.machines > 0 {
+        has.push(count(update.machines, "machine"));
+    }
+    let has = has.join(", ");
     let did = if update.written { "Updated" } else { "Would update" };
     sheet.paragraph(&format!("{did} {provider}: {has}, dated {date}"), None);
     sheet.line(&format!("{} {path}", if update.written { "Written to" } else { "Not written to" }));
