@@ -120,7 +120,6 @@ fn machine(item: &InstanceType) -> Result<MachineOffer, Problem> {
         _ => None,
     });
     Ok(MachineOffer {
-        family: family(&item.instance_type),
         name: item.instance_type.clone(),
         arch: arch.map(str::to_owned),
         vcpus: optional("DefaultVCpus", item.cpus.as_ref().and_then(|cpus| cpus.default))?,
@@ -133,10 +132,6 @@ fn machine(item: &InstanceType) -> Result<MachineOffer, Problem> {
         },
         ..MachineOffer::default()
     })
-}
-
-fn family(machine: &str) -> Option<String> {
-    machine.split_once('.').map(|(family, _)| family.to_owned())
 }
 
 pub(crate) fn read_instance_types(
@@ -291,7 +286,6 @@ fn listed_machine(attributes: &Attributes, usage: &str) -> Result<MachineOffer, 
     let optional = |what: &str, value: Option<f64>| value.map(|value| number(what, value)).transpose();
     Ok(MachineOffer {
         name: name.to_owned(),
-        family: family(name),
         vcpus: optional("vcpu", amount(&attributes.vcpu, ""))?,
         memory_bytes: optional("memory", amount(&attributes.memory, "GiB").map(|gib| gib * 1024.0 * MIB))?,
         ..MachineOffer::default()

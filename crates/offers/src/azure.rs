@@ -231,7 +231,6 @@ struct ResourceSku {
     #[serde(default)]
     name: Option<String>,
     size: Option<String>,
-    family: Option<String>,
     locations: Option<Vec<String>>,
     capabilities: Option<Vec<Capability>>,
 }
@@ -290,7 +289,7 @@ impl ResourceSkus<'_> {
         let Some(name) = machine_name(name) else {
             return Err(unusable("a machine has no name".into()));
         };
-        self.offers.machine(machine(item, name, regions, &values)?)
+        self.offers.machine(machine(name, regions, &values)?)
     }
 }
 
@@ -310,12 +309,7 @@ impl Capabilities<'_> {
     }
 }
 
-fn machine(
-    item: &ResourceSku,
-    name: String,
-    regions: Vec<String>,
-    values: &Capabilities<'_>,
-) -> Result<MachineOffer, Problem> {
+fn machine(name: String, regions: Vec<String>, values: &Capabilities<'_>) -> Result<MachineOffer, Problem> {
     let arch = match values.text("CpuArchitectureType") {
         Some("x64") => Some("x86_64"),
         Some("Arm64") => Some("arm64"),
@@ -324,7 +318,6 @@ fn machine(
     let gib = 1_073_741_824.0;
     Ok(MachineOffer {
         name,
-        family: item.family.clone().filter(|family| !family.is_empty()).map(|family| shown(&family)),
         arch: arch.map(str::to_owned),
         // Constrained sizes such as E8-4ds_v5 have fewer vCPUs than are paid for.
         vcpus: values.scaled("vCPUsAvailable", 1.0)?.or(values.scaled("vCPUs", 1.0)?),

@@ -293,19 +293,8 @@ fn insert<K: Ord>(
 impl MachineOffer {
     fn merge(&mut self, other: Self) {
         // Destructured, so that a new field cannot be forgotten.
-        let Self {
-            name: _,
-            family,
-            arch,
-            vcpus,
-            memory_bytes,
-            max_volumes,
-            hypervisor,
-            regions,
-            limits,
-            price_per_hour,
-        } = other;
-        self.family = self.family.take().or(family);
+        let Self { name: _, arch, vcpus, memory_bytes, max_volumes, hypervisor, regions, limits, price_per_hour } =
+            other;
         self.arch = self.arch.take().or(arch);
         self.vcpus = lower(self.vcpus, vcpus);
         self.memory_bytes = lower(self.memory_bytes, memory_bytes);

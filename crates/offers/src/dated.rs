@@ -20,7 +20,7 @@ const ON_DEMAND: &str = "on-demand";
 /// Table of prices by region.
 const PRICES: &str = "prices";
 /// Columns of `machines`, in the order in which people read them.
-const FACTS: [&str; 5] = ["vcpus", "memory_gib", "arch", "family", "volumes"];
+const FACTS: [&str; 4] = ["vcpus", "memory_gib", "arch", "volumes"];
 
 /// A provider's dated file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -307,20 +307,13 @@ fn figure(number: f64) -> String {
 }
 
 fn facts_of(machine: &MachineOffer) -> Vec<(&'static str, String)> {
-    let word = |text: &Option<String>| text.clone().filter(|text| is_word(text));
     let facts = [
         ("vcpus", machine.vcpus.map(|number| number.to_string())),
         ("memory_gib", machine.memory_bytes.map(|bytes| figure(bytes as f64 / GIB))),
-        ("arch", word(&machine.arch)),
-        ("family", word(&machine.family)),
+        ("arch", machine.arch.clone()),
         ("volumes", machine.max_volumes.map(|number| number.to_string())),
     ];
     facts.into_iter().filter_map(|(column, text)| Some((column, text?))).collect()
-}
-
-/// Reports whether a text can be a cell of a table.
-fn is_word(text: &str) -> bool {
-    text != "-" && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
 }
 
 /// A price in the catalogue: table, row, column and figure.

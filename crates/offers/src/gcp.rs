@@ -268,7 +268,6 @@ fn machine(item: &MachineType, region: Option<String>) -> Result<MachineOffer, P
     };
     Ok(MachineOffer {
         name: item.name.clone(),
-        family: item.name.split_once('-').map(|(family, _)| family.to_owned()),
         arch: arch.map(str::to_owned),
         vcpus: optional("guestCpus", item.guest_cpus)?,
         // MB means MiB.

@@ -68,7 +68,6 @@ pub enum PriceUnit {
 pub struct MachineOffer {
     /// Name in the catalogue: `m6i.large`, `D8ds_v4`, `n2-standard-8`.
     pub name: String,
-    pub family: Option<String>,
     /// `x86_64` or `arm64`.
     pub arch: Option<String>,
     pub vcpus: Option<u64>,

@@ -63,27 +63,26 @@ fn aws_instance_types() {
         base_bytes_per_s: Some(base_bytes_per_s),
         max_bytes_per_s: Some(max_bytes_per_s),
     };
-    let machine = |name: &str, family: &str, arch: &str, vcpus, gib: u64| MachineOffer {
+    let machine = |name: &str, arch: &str, vcpus, gib: u64| MachineOffer {
         name: name.into(),
-        family: Some(family.into()),
         arch: Some(arch.into()),
         vcpus: Some(vcpus),
         memory_bytes: Some(gib * GIB),
         ..MachineOffer::default()
     };
     let expected = [
-        MachineOffer { hypervisor: Some("xen".into()), ..machine("y1g.small", "y1g", "arm64", 1, 2) },
+        MachineOffer { hypervisor: Some("xen".into()), ..machine("y1g.small", "arm64", 1, 2) },
         MachineOffer {
             hypervisor: Some("nitro".into()),
             max_volumes: Some(40),
             // 6,405 megabits: the 800.62 megabytes beside them are rounded.
             limits: limits(24_000, 48_000, 800_625_000, 1_600_000_000),
-            ..machine("z9q.4xlarge", "z9q", "x86_64", 16, 64)
+            ..machine("z9q.4xlarge", "x86_64", 16, 64)
         },
         MachineOffer {
             max_volumes: Some(79),
             limits: limits(400_000, 400_000, 10_000_000_000, 10_000_000_000),
-            ..machine("z9q.metal-96xl", "z9q", "x86_64", 384, 3072)
+            ..machine("z9q.metal-96xl", "x86_64", 384, 3072)
         },
     ];
     assert_eq!(list.machines, expected);
@@ -107,7 +106,6 @@ fn aws_price_list() {
     assert_eq!(list.regions, ["xx-none-1"]);
     let machine = MachineOffer {
         name: "z9q.4xlarge".into(),
-        family: Some("z9q".into()),
         vcpus: Some(16),
         memory_bytes: Some(64 * GIB),
         regions: vec!["xx-none-1".into()],
@@ -199,7 +197,6 @@ fn azure_skus() {
     let list = read(AZURE_SKUS).expect("offers");
     let machine = MachineOffer {
         name: "Z8s_v9".into(),
-        family: Some("standardZSv9Family".into()),
         arch: Some("x86_64".into()),
         vcpus: Some(8),
         memory_bytes: Some(32 * GIB),
@@ -248,9 +245,8 @@ fn gcp_skus() {
 #[test]
 fn gcp_machine_types() {
     let list = read(GCP_MACHINE_TYPES).expect("offers");
-    let machine = |name: &str, family: &str, arch: &str, vcpus, gib: u64, max_volumes, regions: &[&str]| MachineOffer {
+    let machine = |name: &str, arch: &str, vcpus, gib: u64, max_volumes, regions: &[&str]| MachineOffer {
         name: name.into(),
-        family: Some(family.into()),
         arch: Some(arch.into()),
         vcpus: Some(vcpus),
         memory_bytes: Some(gib * GIB),
@@ -259,8 +255,8 @@ fn gcp_machine_types() {
         ..MachineOffer::default()
     };
     let both = ["elsewhere-west1", "nowhere-north9"];
-    let large = machine("z9-standard-8", "z9", "x86_64", 8, 32, 16, &both);
-    assert_eq!(list.machines, [machine("y9a-highmem-2", "y9a", "arm64", 2, 16, 128, &both[1..]), large.clone()]);
+    let large = machine("z9-standard-8", "x86_64", 8, 32, 16, &both);
+    assert_eq!(list.machines, [machine("y9a-highmem-2", "arm64", 2, 16, 128, &both[1..]), large.clone()]);
     let single = read(GCP_MACHINE_TYPE).expect("offers");
     assert_eq!(single.machines, [MachineOffer { max_volumes: Some(32), regions: vec![both[1].into()], ..large }]);
 }
@@ -324,10 +320,10 @@ fn figures_have_the_tables_and_columns_of_the_catalogue() {
     assert_eq!(
         rows(INSTANCE_TYPES, "machines")[1..],
         [
-            "vcpus memory_gib arch family volumes",
-            "y1g.small 1 2 arm64 y1g -",
-            "z9q.4xlarge 16 64 x86_64 z9q 40",
-            "z9q.metal-96xl 384 3072 x86_64 z9q 79",
+            "vcpus memory_gib arch volumes",
+            "y1g.small 1 2 arm64 -",
+            "z9q.4xlarge 16 64 x86_64 40",
+            "z9q.metal-96xl 384 3072 x86_64 79",
         ]
     );
     assert_eq!(rows(AZURE_PRICES, "premium-ssd-prices")[1..], ["P30", "nowhere1 111.1"]);

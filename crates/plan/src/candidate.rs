@@ -6,6 +6,8 @@ use volume::closed::{Cap, Load};
 use volume::spec::Price;
 use volume::{Jitter, Merging, Spec};
 
+use crate::machine::PlannedMachine;
+
 /// A volume with a size, provisioned values and perhaps a machine.
 #[derive(Clone, Debug)]
 pub struct Candidate {
@@ -15,8 +17,8 @@ pub struct Candidate {
     pub spec: Spec,
     /// Descriptive facts.
     pub about: About,
-    /// Named machine, if any.
-    pub machine: Option<String>,
+    /// Machine to which it is attached: named, or chosen by the plan.
+    pub machine: Option<PlannedMachine>,
     /// Requirements that it does not meet at its largest; empty if it meets the need.
     pub failures: Vec<UnmetNeed>,
     /// Price for all machines; `None` if unknown.
@@ -27,7 +29,7 @@ pub struct Candidate {
     pub headroom: f64,
     /// Number of machines that use it, together or one volume each.
     pub machines: u32,
-    /// Number of volumes to buy: one if machines share it, otherwise one per machine.
+    /// Number of volumes to buy, or of sets in RAID 0: one if machines share it, otherwise one per machine.
     pub volumes: u32,
     /// Requested operations per second of one machine.
     pub rate: f64,
@@ -105,13 +107,17 @@ pub struct MergingEffect {
     pub iops: f64,
 }
 
-/// Price of all volumes of a candidate.
+/// Price of all volumes and machines of a candidate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MonthlyCost {
-    /// Price in the currency of the provider.
+    /// Price of the volumes in the currency of the provider.
     pub price: Price,
+    /// Price of the machines in US dollars; `None` if there is none or it is unknown.
+    pub machines_usd: Option<f64>,
     /// Total in US dollars, in which candidates are compared.
     pub usd_per_month: f64,
+    /// What it does not include, because its price is unknown.
+    pub lacks: Option<String>,
     /// Requested region, if the price is published under another name.
     pub stands_for: Option<String>,
 }
@@ -120,7 +126,7 @@ impl MonthlyCost {
     /// Reports whether the price is complete.
     #[must_use]
     pub const fn whole(&self) -> bool {
-        self.price.lacks.is_none()
+        self.lacks.is_none()
     }
 }
 
@@ -204,6 +210,18 @@ impl Candidate {
     #[must_use]
     pub fn has_known_latency(&self) -> bool {
         self.about.latency_basis < LatencyBasis::Assumed
+    }
+
+    /// Returns the number of volumes in RAID 0; 1 without one.
+    #[must_use]
+    pub fn members(&self) -> u32 {
+        self.spec.striping.map_or(1, |striping| striping.members)
+    }
+
+    /// Reports whether its bottleneck is the machine rather than the volumes.
+    #[must_use]
+    pub fn is_limited_by_machine(&self) -> bool {
+        self.limit.as_ref().is_some_and(|cap| volume::names_machine(&cap.name))
     }
 
     /// Reports whether it is a disk drive, whose latency depends on the operations in flight.

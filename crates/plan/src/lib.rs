@@ -19,6 +19,7 @@ mod candidate;
 pub mod choice;
 mod judge;
 mod laws;
+mod machine;
 mod need;
 mod rank;
 pub mod replay;
@@ -30,8 +31,9 @@ pub use candidate::{
     Candidate, JitterComparison, JitterEffect, MergingEffect, MonthlyCost, Requirement, UnmetNeed, iops_per_cpu,
 };
 pub use laws::LatencyCache;
+pub use machine::{MachineNeed, PlannedMachine, lifted};
 pub use need::Exchange;
-pub use need::{Demand, Need};
+pub use need::{Demand, Need, STRIPE_MAX};
 pub use rank::{Nearest, Ranking, rank, rank_by};
 pub use search::{candidates, machines, named, regions};
 pub use trial::{PlanTrial, TrialOutcome, best, confirm, plan, simulate_jitter};

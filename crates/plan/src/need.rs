@@ -5,11 +5,15 @@ use volume::closed::Load;
 use volume::spec::LimitSource;
 
 use crate::candidate::Requirement;
+use crate::machine::MachineNeed;
 
 /// Default block size for IOPS: the one for which providers state IOPS.
 const SMALL: u32 = 4 << 10;
 /// Default block size for throughput.
 const LARGE: u32 = 1 << 20;
+
+/// Most volumes in RAID 0 by default.
+pub const STRIPE_MAX: u32 = 8;
 
 /// Requirements for a volume, for each machine that uses it.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,14 +39,14 @@ pub struct Need {
     pub shared: bool,
     /// Whether data may be lost with the machine, as on local disks.
     pub scratch: bool,
-    /// Processors per machine.
-    pub vcpus: Option<u32>,
-    /// Machine type, by its provider's name.
-    pub machine: Option<String>,
+    /// Requirements on the machine.
+    pub machine: MachineNeed,
     /// Volumes to consider: `gcp`, `gcp@2019`, `gcp/pd-ssd`, each with optional keys; all if empty.
     pub volumes: Vec<String>,
-    /// Region for prices.
-    pub region: Option<String>,
+    /// Regions for prices, of any provider. In each region of a provider, its volumes are considered.
+    pub regions: Vec<String>,
+    /// Most volumes of one type in RAID 0; 1 for none.
+    pub stripe_max: u32,
     /// Budget in US dollars per month for all machines.
     pub budget: Option<f64>,
     /// Planned spare capacity as a fraction: with 0.2 a volume sustains 1.2 times each rate, and its latency at the
@@ -68,10 +72,10 @@ impl Default for Need {
             machines: 1,
             shared: false,
             scratch: false,
-            vcpus: None,
-            machine: None,
+            machine: MachineNeed::default(),
             volumes: Vec::new(),
-            region: None,
+            regions: Vec::new(),
+            stripe_max: STRIPE_MAX,
             budget: None,
             headroom: 0.0,
             exchange: Exchange::default(),

@@ -1,13 +1,14 @@
 //! Finds the smallest size of each volume that meets a need: bisection over the closed form.
 
 use volume::CountedUnit;
-use volume::catalogue::{self, About, Bounds, BuiltinVolume, Machine, ResolvedVolume};
+use volume::catalogue::{self, About, Bounds, BuiltinVolume, MachineType, ResolvedVolume};
 use volume::closed::{Cap, Load, caps};
 
 use crate::bisection::{bisect, lowest};
 use crate::candidate::{Candidate, MonthlyCost, Requirement, UnmetNeed, iops_per_cpu};
 use crate::judge::{ClosedFormResult, burst, jitter_effect, judge, merging_effect, rate_shortfall};
 use crate::laws::LatencyCache;
+use crate::machine::{MachineNeed, PlannedMachine, provider};
 use crate::need::{Demand, Need};
 
 /// Providers that are not sold; considered only when named.
@@ -25,10 +26,8 @@ const PLANS: [&str; 1] = ["droplet"];
 /// Returns the unknown names, as indices into [`Need::volumes`].
 pub fn named(need: &Need) -> Result<Vec<(BuiltinVolume, String)>, Vec<usize>> {
     let listed = catalogue::list();
-    let provider = |listed: &BuiltinVolume| listed.name.split(['/', '@']).next().unwrap_or_default().to_owned();
     if need.volumes.is_empty() {
-        let sold =
-            |listed: &BuiltinVolume| !listed.name.contains('@') && !NOT_SOLD.contains(&provider(listed).as_str());
+        let sold = |listed: &BuiltinVolume| !listed.name.contains('@') && !NOT_SOLD.contains(&provider(&listed.name));
         return Ok(listed.into_iter().filter(sold).map(|listed| (listed, String::new())).collect());
     }
     let mut found: Vec<(BuiltinVolume, String)> = Vec::new();
@@ -38,7 +37,7 @@ pub fn named(need: &Need) -> Result<Vec<(BuiltinVolume, String)>, Vec<usize>> {
         let (whose, edition) = name.split_once('@').map_or((name, None), |(whose, edition)| (whose, Some(edition)));
         let of = |listed: &BuiltinVolume| {
             let newer = listed.name.split_once('@').map(|(_, edition)| edition) == edition;
-            listed.name == name || newer && provider(listed) == whose
+            listed.name == name || newer && provider(&listed.name) == whose
         };
         let here: Vec<(BuiltinVolume, String)> =
             listed.iter().filter(|listed| of(listed)).map(|listed| (listed.clone(), keys.to_owned())).collect();
@@ -69,18 +68,33 @@ pub fn regions(need: &Need) -> Vec<String> {
     found
 }
 
+/// How many volumes of one type a search buys for each machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Members {
+    One,
+    /// Several in RAID 0.
+    Stripe,
+}
+
+/// More volumes are bought only for a price below this fraction of that of fewer: each adds work and a risk.
+pub(crate) const WORTH_STRIPING: f64 = 0.99;
+/// Numbers of volumes in RAID 0 that are considered, up to that of the need.
+const STRIPES: [u32; 15] = [2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64];
+
 /// Returns each volume at the smallest size that meets the need, or at its largest with its unmet requirements.
 #[must_use]
 pub fn candidates(need: &Need, laws: &mut LatencyCache) -> Vec<Candidate> {
     let volumes = named(need).unwrap_or_default();
-    volumes.iter().filter_map(|(listed, keys)| candidate(need, listed, keys, 1.0, laws)).collect()
+    let one = |origin: &(BuiltinVolume, String)| candidate(need, origin, Members::One, 1.0, laws);
+    volumes.iter().filter_map(one).collect()
 }
 
-/// Returns one volume, dimensioned for `margin` times the rates of the need.
+/// Returns one volume, or several in RAID 0, dimensioned for `margin` times the rates of the need, in the cheapest of its
+/// regions.
 pub(crate) fn candidate(
     need: &Need,
-    listed: &BuiltinVolume,
-    keys: &str,
+    (listed, keys): &(BuiltinVolume, String),
+    members: Members,
     margin: f64,
     laws: &mut LatencyCache,
 ) -> Option<Candidate> {
@@ -89,25 +103,40 @@ pub(crate) fn candidate(
         demand.rate *= margin;
         demand.sustained *= margin;
     }
-    let mut search = PlanSearch { need, listed, demands, given: given(need, listed, keys), laws, trial: None };
     let mut best: Option<Candidate> = None;
-    for fixed in search.variants() {
-        let Some(mut found) = search.smallest(&fixed) else { continue };
+    for region in regions_of(need, listed) {
+        let (demands, region) = (demands.clone(), region.map(str::to_owned));
+        let given = given(need, listed, keys, region.as_deref());
+        let mut search = PlanSearch { need, listed, region, demands, given, laws: &mut *laws, trial: None };
+        let Some(mut found) = search.found(members) else { continue };
         found.margin = margin;
+        if found.failures.is_empty() {
+            found.failures.extend(machine_shortfall(&found, need));
+        }
         if best.as_ref().is_none_or(|best| is_better(&found, best)) {
             best = Some(found);
         }
     }
-    let mut best = best?;
-    if best.failures.is_empty() {
-        best.failures.extend(machine_shortfall(&best, need));
+    best
+}
+
+/// Returns the regions of the need in which a volume has a price; one of them if it has none, and `None` for a need
+/// without regions.
+fn regions_of<'a>(need: &'a Need, listed: &BuiltinVolume) -> Vec<Option<&'a str>> {
+    let regions = need.regions.iter().map(|region| Some(region.as_str()));
+    if need.regions.len() < 2 {
+        return if need.regions.is_empty() { vec![None] } else { regions.collect() };
     }
-    Some(best)
+    let has_price = |region: &Option<&str>| {
+        catalogue::resolve_in(&listed.name, *region).is_ok_and(|found| !found.about.prices.is_empty())
+    };
+    let priced: Vec<Option<&str>> = regions.clone().filter(has_price).collect();
+    if priced.is_empty() { regions.take(1).collect() } else { priced }
 }
 
 /// Reports that the largest machines of the catalogue sustain less than the need with a candidate, if none is named.
 fn machine_shortfall(candidate: &Candidate, need: &Need) -> Option<UnmetNeed> {
-    if need.machine.is_some() || need.vcpus.is_some() || !candidate.depends_on_unnamed_machine() {
+    if !candidate.depends_on_unnamed_machine() || need.machine != MachineNeed::default() {
         return None;
     }
     let demands = need.demands();
@@ -137,7 +166,7 @@ fn largest_number(name: &str) -> Option<u32> {
 /// Returns a candidate's volume on a machine.
 fn on_machine(candidate: &Candidate, machine: &str) -> Option<volume::Spec> {
     let name = format!("{},machine={machine}", candidate.spec.name);
-    Some(catalogue::resolve_all(&[&name], &catalogue::no_files).ok()?.remove(0).spec)
+    Some(catalogue::resolve_in(&name, None).ok()?.spec)
 }
 
 /// Returns the lowest cap of the machine on a load.
@@ -146,50 +175,47 @@ fn machine_cap(spec: &volume::Spec, load: &Load) -> Option<Cap> {
 }
 
 /// Pairs of a key and its value, as in a volume's name.
-type Pairs = Vec<(String, String)>;
+pub(crate) type Pairs = Vec<(String, String)>;
 
-/// Returns the keys of a volume that the need determines.
-fn given(need: &Need, listed: &BuiltinVolume, keys: &str) -> Pairs {
-    let mut pairs: Pairs = Vec::new();
-    let about = catalogue::resolve_all(&[&listed.name], &catalogue::no_files).map(|mut all| all.remove(0).about);
-    let has = |name: &str| about.as_ref().ok().and_then(|about| about.keys.iter().find(|key| key.name == name));
-    if let (Some(machine), Some(_)) = (&need.machine, has("machine")) {
-        pairs.push(("machine".to_owned(), machine.clone()));
-    }
-    if let (Some(vcpus), Some(_), None) = (need.vcpus, has("vcpus"), &need.machine) {
-        pairs.push(("vcpus".to_owned(), vcpus.to_string()));
-    }
-    if let (Some(region), Some(key)) = (&need.region, has("region"))
-        && key.bounds.choices.contains(region)
-    {
-        pairs.push(("region".to_owned(), region.clone()));
-    }
-    for pair in keys.split(',').filter(|pair| !pair.is_empty()) {
-        if let Some((key, value)) = pair.split_once('=') {
-            pairs.retain(|(known, _)| known != key.trim());
-            pairs.push((key.trim().to_owned(), value.trim().to_owned()));
-        }
-    }
-    pairs
+/// Returns the keys in a volume's name.
+pub(crate) fn pairs(name: &str) -> Pairs {
+    let pairs = name.split(',').filter_map(|pair| pair.split_once('='));
+    pairs.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect()
 }
 
-/// Returns machines that sustain the need with a candidate, at most one per series: those with the least spare
-/// capacity. Returns none if a machine was named or the volume has no machines.
+/// Returns the keys of a volume that the need determines.
+fn given(need: &Need, listed: &BuiltinVolume, keys: &str, region: Option<&str>) -> Pairs {
+    let mut pairs: Pairs = Vec::new();
+    let about = catalogue::resolve_in(&listed.name, None).map(|found| found.about);
+    let has = |name: &str| about.as_ref().ok().and_then(|about| about.keys.iter().find(|key| key.name == name));
+    if let (Some(machine), Some(_)) = (&need.machine.name, has("machine")) {
+        pairs.push(("machine".to_owned(), machine.clone()));
+    }
+    if let (Some(vcpus), Some(_), None) = (need.machine.vcpus, has("vcpus"), &need.machine.name) {
+        pairs.push(("vcpus".to_owned(), vcpus.to_string()));
+    }
+    if let (Some(region), Some(key)) = (region, has("region"))
+        && key.bounds.choices.iter().any(|known| known == region)
+    {
+        pairs.push(("region".to_owned(), region.to_owned()));
+    }
+    self::pairs(keys).iter().fold(pairs, |pairs, (key, value)| with_pair(&pairs, key, value))
+}
+
+/// Returns machines that sustain the need with a candidate, at most one per series: the cheapest, or where no price is
+/// known those with the least spare capacity. Returns none if the candidate has a machine or needs none.
 #[must_use]
-pub fn machines(candidate: &Candidate, need: &Need, laws: &mut LatencyCache) -> Vec<String> {
-    if need.machine.is_some() || !candidate.depends_on_unnamed_machine() {
+pub fn machines(candidate: &Candidate, need: &Need, laws: &mut LatencyCache) -> Vec<PlannedMachine> {
+    if !candidate.depends_on_unnamed_machine() {
         return Vec::new();
     }
     let demands = need.demands();
     let is_bounded = need.mean.is_some() || need.percentile.is_some();
-    let mut enough: Vec<(f64, String)> = Vec::new();
-    for machine in catalogue::machines(&candidate.listed).unwrap_or_default() {
-        // A row for a whole series does not describe one machine.
-        if machine.name.ends_with('*') || need.vcpus.is_some_and(|vcpus| processors(&machine) != Some(vcpus)) {
-            continue;
-        }
+    let region = candidate.price.as_ref().and_then(|money| money.price.region.as_deref());
+    let mut enough: Vec<(f64, f64, PlannedMachine)> = Vec::new();
+    for kind in machine_types(candidate) {
         // Unknown limits do not guarantee anything.
-        let Some(spec) = on_machine(candidate, &machine.name).filter(|spec| spec.unknown_limits.is_empty()) else {
+        let Some(spec) = on_machine(candidate, &kind.name).filter(|spec| spec.unknown_limits.is_empty()) else {
             continue;
         };
         let machine_caps: Vec<Option<Cap>> = demands.iter().map(|demand| machine_cap(&spec, &demand.load)).collect();
@@ -201,13 +227,17 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut LatencyCache) -> 
         }
         let spare = of_both().map(|(cap, demand)| cap.iops / demand.rate.max(1e-12)).fold(f64::INFINITY, f64::min);
         if spare.is_finite() {
-            enough.push((spare, machine.name));
+            let price = kind.price(need.machine.term, region).cloned();
+            let usd = price.as_ref().map_or(f64::INFINITY, |price| price.usd_per_month);
+            enough.push((usd, spare, PlannedMachine { kind, price, is_chosen: false }));
         }
     }
-    enough.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
-    let series = |machine: &str| machine.split(['-', '.', '_']).take(1).collect::<String>();
-    let mut found: Vec<String> = Vec::new();
-    for (_, machine) in enough {
+    enough.sort_by(|a, b| {
+        a.0.total_cmp(&b.0).then_with(|| a.1.total_cmp(&b.1)).then_with(|| a.2.kind.name.cmp(&b.2.kind.name))
+    });
+    let series = |machine: &PlannedMachine| machine.kind.name.split(['-', '.', '_']).take(1).collect::<String>();
+    let mut found: Vec<PlannedMachine> = Vec::new();
+    for (_, _, machine) in enough {
         if !found.iter().any(|known| series(known) == series(&machine)) {
             found.push(machine);
         }
@@ -216,15 +246,26 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut LatencyCache) -> 
     found
 }
 
-/// Returns the CPUs of a machine, from a table or from its name, as in `n2-standard-8`.
-fn processors(machine: &Machine) -> Option<u32> {
-    machine.vcpus.or_else(|| machine.name.rsplit('-').find_map(|part| part.parse().ok()))
+/// Returns the machine types to which a candidate may be attached: those on sale, or where the catalogue has none those
+/// with known limits.
+fn machine_types(candidate: &Candidate) -> Vec<MachineType> {
+    let on_sale = catalogue::machine_types(provider(&candidate.listed));
+    if !on_sale.is_empty() {
+        let is_usual = |machine: &&MachineType| machine.family.as_deref() != Some(catalogue::BURSTABLE);
+        return on_sale.iter().filter(is_usual).cloned().collect();
+    }
+    // A row for a whole series does not describe one machine.
+    let known = catalogue::machine_names(&candidate.listed).unwrap_or_default().into_iter();
+    let named = known.filter(|name| !name.ends_with('*'));
+    named.map(|name| MachineType { name, ..MachineType::default() }).collect()
 }
 
-struct PlanSearch<'a> {
-    need: &'a Need,
-    listed: &'a BuiltinVolume,
-    demands: Vec<Demand>,
+pub(crate) struct PlanSearch<'a> {
+    pub(crate) need: &'a Need,
+    pub(crate) listed: &'a BuiltinVolume,
+    /// Region for prices.
+    region: Option<String>,
+    pub(crate) demands: Vec<Demand>,
     given: Pairs,
     laws: &'a mut LatencyCache,
     /// Tries volumes; without it the closed form decides.
@@ -232,10 +273,96 @@ struct PlanSearch<'a> {
 }
 
 impl PlanSearch<'_> {
-    fn resolve(&self, pairs: &Pairs) -> Option<ResolvedVolume> {
+    /// Returns the cheapest volume or stripe that meets the need, with a machine if the need asks for one; otherwise the
+    /// nearest.
+    fn found(&mut self, members: Members) -> Option<Candidate> {
+        let mut volumes: Vec<(Candidate, Pairs)> = Vec::new();
+        for fixed in self.variants() {
+            match members {
+                Members::One => volumes.extend(self.smallest(&fixed).map(|found| (found, fixed))),
+                Members::Stripe => volumes.extend(self.stripes(&fixed)),
+            }
+        }
+        // Old editions have limits by processors instead of machines.
+        let may_choose = !self.is_given("vcpus") && volumes.iter().any(|(one, _)| one.depends_on_unnamed_machine());
+        if self.need.machine.is_open() && may_choose {
+            return self.on_cheapest_machine(volumes);
+        }
+        let better = |best: Candidate, new: Candidate| if is_better(&new, &best) { new } else { best };
+        volumes.into_iter().map(|(found, _)| found).reduce(better)
+    }
+
+    /// Returns the smallest sufficient volumes in RAID 0 for each number of them that may be the cheapest; if none
+    /// suffices, the greatest number.
+    fn stripes(&mut self, fixed: &Pairs) -> Vec<(Candidate, Pairs)> {
+        let most = self.members_max();
+        let of = |count: u32| with_pair(fixed, "stripe", &count.to_string());
+        let (mut found, mut best): (Vec<(Candidate, Pairs)>, f64) = (Vec::new(), f64::INFINITY);
+        for count in STRIPES.into_iter().filter(|count| *count <= most) {
+            let fixed = of(count);
+            // More volumes cost at least as much as their capacity.
+            let least = self.least_price(&fixed);
+            if least.is_some_and(|least| least >= WORTH_STRIPING * best) || least.is_none() && !found.is_empty() {
+                continue;
+            }
+            if !self.suffices_at_most(&fixed) && count < most {
+                continue;
+            }
+            let Some(stripe) = self.smallest(&fixed) else { continue };
+            let price = stripe.price.as_ref().map_or(f64::INFINITY, |price| price.usd_per_month);
+            if stripe.failures.is_empty() && best.is_finite() && price >= WORTH_STRIPING * best {
+                continue;
+            }
+            if stripe.failures.is_empty() {
+                best = price;
+            }
+            found.push((stripe, fixed));
+        }
+        found
+    }
+
+    /// Returns how many volumes a stripe may have; 1 if it makes no sense for this volume.
+    fn members_max(&self) -> u32 {
+        let is_striped = self.is_given("stripe");
+        let Some(ResolvedVolume { spec, about }) = self.resolve(&self.given).filter(|_| !is_striped) else { return 1 };
+        let is_drive = matches!(spec.behaviour, volume::Behaviour::Drive(_));
+        let is_local = about.media.contains("not durable") || about.keys.iter().any(|key| key.name == "disks");
+        if is_drive || is_local || NOT_SOLD.contains(&provider(&self.listed.name)) {
+            return 1;
+        }
+        about.max_volumes.map_or(self.need.stripe_max, |most| self.need.stripe_max.min(most))
+    }
+
+    /// Returns the price of the smallest volumes with the capacity of the need, whatever they sustain.
+    fn least_price(&self, fixed: &Pairs) -> Option<f64> {
+        let resolved = self.resolve(fixed)?;
+        let pairs = match self.size_range(&resolved) {
+            Some(sizes) => with_pair(fixed, "size", &sizes.sold_from(sizes.least.max(self.wanted(&sizes)))),
+            None => fixed.clone(),
+        };
+        let ResolvedVolume { spec, about } = self.resolve(&pairs)?;
+        Some(self.price(&spec, &about, None)?.usd_per_month)
+    }
+
+    /// Reports whether the largest volumes suffice.
+    fn suffices_at_most(&mut self, fixed: &Pairs) -> bool {
+        let Some(resolved) = self.resolve(fixed) else { return false };
+        let largest = match self.size_range(&resolved) {
+            Some(sizes) => with_pair(fixed, "size", &sizes.sold_from(sizes.most)),
+            None => fixed.clone(),
+        };
+        self.max_provisioned(&largest).is_some_and(|(_, found)| self.is_enough(&found.spec))
+    }
+
+    /// Returns the size that the capacity of the need takes, in the unit of the sizes.
+    fn wanted(&self, sizes: &SizeRange) -> u64 {
+        (self.need.bytes() as f64 / sizes.unit_bytes * (1.0 - 1e-9)).ceil().max(1.0) as u64
+    }
+
+    pub(crate) fn resolve(&self, pairs: &Pairs) -> Option<ResolvedVolume> {
         let words: String = pairs.iter().map(|(key, value)| format!(",{key}={value}")).collect();
         let name = format!("{}{words}", self.listed.name);
-        Some(catalogue::resolve_all(&[&name], &catalogue::no_files).ok()?.remove(0))
+        catalogue::resolve_in(&name, self.region.as_deref()).ok()
     }
 
     fn is_given(&self, key: &str) -> bool {
@@ -265,7 +392,7 @@ impl PlanSearch<'_> {
     }
 
     /// Returns the smallest sufficient volume with some keys fixed, or the largest.
-    fn smallest(&mut self, fixed: &Pairs) -> Option<Candidate> {
+    pub(crate) fn smallest(&mut self, fixed: &Pairs) -> Option<Candidate> {
         let Some(resolved) = self.resolve(fixed) else { return self.unresolvable() };
         let Some(sizes) = self.size_range(&resolved) else {
             let most = self.max_provisioned(fixed)?;
@@ -279,7 +406,7 @@ impl PlanSearch<'_> {
             };
             return self.finish(&pairs);
         };
-        let wanted = (self.need.bytes() as f64 / sizes.unit_bytes * (1.0 - 1e-9)).ceil().max(1.0) as u64;
+        let wanted = self.wanted(&sizes);
         let sized = |size: u64| with_pair(fixed, "size", &sizes.sold_from(size));
         let low = sizes.least.max(wanted).min(sizes.most);
         // The smallest of some types admits less than one operation per second and does not resolve.
@@ -345,7 +472,7 @@ impl PlanSearch<'_> {
     }
 
     /// Reports whether a volume misses no requirement by more than others do.
-    fn is_as_near(&mut self, others: &[UnmetNeed], spec: &volume::Spec) -> bool {
+    pub(crate) fn is_as_near(&mut self, others: &[UnmetNeed], spec: &volume::Spec) -> bool {
         let short = |requirement: Requirement| {
             let all = others.iter().filter(|other| other.requirement == requirement);
             all.map(UnmetNeed::short_by).fold(0.0, f64::max)
@@ -455,7 +582,7 @@ impl PlanSearch<'_> {
     /// Returns a candidate for a volume that does not resolve with the given keys.
     fn unresolvable(&mut self) -> Option<Candidate> {
         let given = std::mem::take(&mut self.given);
-        let machine = self.need.machine.clone().filter(|_| given.iter().any(|(key, _)| key == "machine"));
+        let machine = self.need.machine.name.clone().filter(|_| given.iter().any(|(key, _)| key == "machine"));
         let mut found = self.finish(&Vec::new())?;
         let refusal = machine.and_then(|machine| catalogue::machine_refusal(&self.listed.name, &machine));
         let limit = refusal.map_or_else(|| "it does not support these settings".to_owned(), |refusal| refusal.reason);
@@ -465,14 +592,15 @@ impl PlanSearch<'_> {
     }
 
     /// Builds the candidate for a volume with all keys settled.
-    fn finish(&mut self, pairs: &Pairs) -> Option<Candidate> {
+    pub(crate) fn finish(&mut self, pairs: &Pairs) -> Option<Candidate> {
         let ResolvedVolume { spec, about } = self.resolve(pairs)?;
         let mut failures = self.misses(&spec);
         failures.extend(Self::unsold(&about));
         failures.extend(self.sharing(&about));
         failures.extend(self.durability(&about));
         failures.extend(self.machine());
-        let price = self.price(&spec, &about);
+        let machine = self.planned_machine(pairs);
+        let price = self.price(&spec, &about, machine.as_ref());
         failures.extend(self.budget(price.as_ref()));
         // Results refer to the requested rates, without the margin that simulations demanded.
         let demands = self.need.demands();
@@ -494,7 +622,7 @@ impl PlanSearch<'_> {
         let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
         Some(Candidate {
             listed: self.listed.name.clone(),
-            machine: self.need.machine.clone().filter(|_| pairs.iter().any(|(key, _)| key == "machine")),
+            machine,
             failures,
             price,
             headroom: tightest.map_or(f64::INFINITY, tightness) - 1.0,
@@ -550,29 +678,38 @@ impl PlanSearch<'_> {
 
     /// Reports a named machine that cannot take the volume.
     fn machine(&self) -> Option<UnmetNeed> {
-        let refusal = catalogue::machine_refusal(&self.listed.name, self.need.machine.as_ref()?)?;
+        let refusal = catalogue::machine_refusal(&self.listed.name, self.need.machine.name.as_ref()?)?;
         Some(UnmetNeed::absolute(Requirement::Machine, refusal.reason))
     }
 
     /// Returns the price for all machines in the requested region; prices of other regions do not count.
-    fn price(&self, spec: &volume::Spec, about: &catalogue::About) -> Option<MonthlyCost> {
-        let of_region = |region: &String| {
-            let is_own = |of: &&catalogue::RegionalPrice| {
-                of.price.region.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(region))
-            };
-            let holds = |of: &&catalogue::RegionalPrice| of.holds_in(region);
-            about.prices.iter().find(is_own).or_else(|| about.prices.iter().find(holds)).map(|of| &of.price)
-        };
-        let price = match &self.need.region {
-            Some(region) => of_region(region)?,
+    fn price(
+        &self,
+        spec: &volume::Spec,
+        about: &catalogue::About,
+        machine: Option<&PlannedMachine>,
+    ) -> Option<MonthlyCost> {
+        let price = match &self.region {
+            Some(region) => {
+                let is_own = |of: &&catalogue::RegionalPrice| {
+                    of.price.region.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(region))
+                };
+                let holds = |of: &&catalogue::RegionalPrice| of.holds_in(region);
+                &about.prices.iter().find(is_own).or_else(|| about.prices.iter().find(holds))?.price
+            }
             None => spec.price.as_ref()?,
         };
-        let asked = self.need.region.as_ref().zip(price.region.as_ref());
+        let asked = self.region.as_ref().zip(price.region.as_ref());
         let copies = self.need.copies();
         let usd = price.per_month * copies * self.need.exchange.usd_per(&price.currency)?;
+        let machine_price = machine.and_then(|machine| machine.price.as_ref());
+        let machines_usd = machine_price.map(|price| price.usd_per_month * f64::from(self.need.machines.max(1)));
+        let lacks_machine = self.need.machine.is_open() && machines_usd.is_none();
         Some(MonthlyCost {
             price: price.times(copies),
-            usd_per_month: usd,
+            machines_usd,
+            usd_per_month: usd + machines_usd.unwrap_or(0.0),
+            lacks: price.lacks.clone().or_else(|| lacks_machine.then(|| "the machine".to_owned())),
             stands_for: asked.filter(|(asked, own)| !asked.eq_ignore_ascii_case(own)).map(|(asked, _)| asked.clone()),
         })
     }
@@ -606,7 +743,7 @@ impl SizeRange {
     }
 }
 
-fn with_pair(pairs: &Pairs, key: &str, value: &str) -> Pairs {
+pub(crate) fn with_pair(pairs: &Pairs, key: &str, value: &str) -> Pairs {
     let mut pairs = without(pairs, key);
     pairs.push((key.to_owned(), value.to_owned()));
     pairs
@@ -660,18 +797,20 @@ struct SearchTrial<'a> {
 /// Variants of the type are tried in the order of their estimated prices, as long as one may be cheaper than the best.
 pub(crate) fn tried(
     need: &Need,
-    (listed, keys): (&BuiltinVolume, &str),
+    (listed, keys): &(BuiltinVolume, String),
     start: &Need,
     laws: &mut LatencyCache,
     is_enough: &mut dyn FnMut(&volume::Spec) -> bool,
     resolution: f64,
 ) -> Option<Candidate> {
+    let region = need.regions.first().cloned();
     let mut variants: Vec<(Candidate, Pairs)> = Vec::new();
     let mut search = PlanSearch {
         need: start,
         listed,
+        region: region.clone(),
         demands: start.demands(),
-        given: given(need, listed, keys),
+        given: given(need, listed, keys, region.as_deref()),
         laws: &mut *laws,
         trial: None,
     };
@@ -694,8 +833,9 @@ pub(crate) fn tried(
         let mut search = PlanSearch {
             need,
             listed,
+            region: region.clone(),
             demands: Vec::new(),
-            given: given(need, listed, keys),
+            given: given(need, listed, keys, region.as_deref()),
             laws: &mut *laws,
             trial: Some(trial),
         };

@@ -4,11 +4,11 @@
 use units::Nanos;
 use volume::catalogue::BuiltinVolume;
 
-use crate::candidate::{Candidate, JitterComparison, JitterEffect, Requirement, UnmetNeed};
+use crate::candidate::{Candidate, JitterComparison, JitterEffect, MonthlyCost, Requirement, UnmetNeed};
 use crate::laws::{LatencyCache, quantile_secs};
 use crate::need::{Demand, Need};
 use crate::rank::{Nearest, Ranking, rank};
-use crate::search;
+use crate::search::{self, Members, WORTH_STRIPING};
 
 /// A simulation of a volume under one demand.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,7 +47,7 @@ pub struct TrialOutcome {
 }
 
 /// Simulates a trial; returns `None` if that is impossible.
-type Simulate<'a> = dyn FnMut(&PlanTrial) -> Option<TrialOutcome> + 'a;
+pub(crate) type Simulate<'a> = dyn FnMut(&PlanTrial) -> Option<TrialOutcome> + 'a;
 
 /// Accuracy of a simulation of some thousand operations.
 const RATE_SLACK: f64 = 0.985;
@@ -57,6 +57,9 @@ const PERCENTILE_SLACK: f64 = 1.02;
 const CLOSED_CAUTION: f64 = 4.0;
 /// Factors by which a candidate is enlarged step by step while simulations fall short.
 const MARGINS: [f64; 6] = [1.05, 1.15, 1.3, 1.6, 2.5, 4.0];
+
+/// How many times as many operations are in flight on a stripe, whose volumes random requests do not load equally.
+const STRIPE_QUEUE: f64 = 4.0;
 
 /// Longest trial of latencies, as a factor: queues near their limit stay correlated for long.
 const LONGEST: f64 = 16.0;
@@ -68,7 +71,9 @@ pub fn plan(need: &Need, laws: &mut LatencyCache, simulate: &mut Simulate<'_>) -
     let volumes = search::named(need).unwrap_or_default();
     let mut candidates = Vec::new();
     for origin in &volumes {
-        candidates.extend(decided(need, origin, laws, simulate));
+        let one = decided(need, origin, Members::One, laws, simulate);
+        let stripe = one.as_ref().and_then(|one| better_stripe(need, origin, one, laws, simulate));
+        candidates.extend(one.into_iter().chain(stripe));
     }
     let mut ranking = rank(&candidates);
     if ranking.meeting.is_empty() {
@@ -80,15 +85,37 @@ pub fn plan(need: &Need, laws: &mut LatencyCache, simulate: &mut Simulate<'_>) -
 /// Returns the candidate of one volume type, after a simulation where one decides.
 fn decided(
     need: &Need,
-    (listed, keys): &(BuiltinVolume, String),
+    origin: &(BuiltinVolume, String),
+    members: Members,
     laws: &mut LatencyCache,
     simulate: &mut Simulate<'_>,
 ) -> Option<Candidate> {
-    let found = search::candidate(need, listed, keys, 1.0, laws)?;
+    let found = search::candidate(need, origin, members, 1.0, laws)?;
     if found.failures.is_empty() || may_wait_less(need, &found) {
-        return Some(confirmed(need, (listed, keys), found, laws, simulate));
+        return Some(confirmed(need, origin, found, laws, simulate));
     }
     Some(found)
+}
+
+/// Returns several volumes in RAID 0 where they are cheaper than one, or where one does not meet the need.
+fn better_stripe(
+    need: &Need,
+    origin: &(BuiltinVolume, String),
+    one: &Candidate,
+    laws: &mut LatencyCache,
+    simulate: &mut Simulate<'_>,
+) -> Option<Candidate> {
+    let is_worth =
+        |(stripe, one): (&MonthlyCost, &MonthlyCost)| stripe.usd_per_month < WORTH_STRIPING * one.usd_per_month;
+    let is_better =
+        |stripe: &Candidate| !one.meets() || stripe.known_price().zip(one.known_price()).is_some_and(is_worth);
+    let found = search::candidate(need, origin, Members::Stripe, 1.0, laws)?;
+    let may_meet = found.failures.is_empty() || may_wait_less(need, &found);
+    if !may_meet || !is_better(&found) {
+        return None;
+    }
+    let confirmed = confirmed(need, origin, found, laws, simulate);
+    (confirmed.meets() && is_better(&confirmed)).then_some(confirmed)
 }
 
 /// Returns the requirements that no volume meets, in any size and with any setting, without the others. A candidate is only
@@ -117,8 +144,9 @@ fn impossible(
         }
         let alone = need.only(requirement);
         let mut failing: Vec<Nearest> = Vec::new();
-        for origin in volumes {
-            let Some(found) = decided(&alone, origin, laws, simulate) else { continue };
+        let ways = volumes.iter().flat_map(|origin| [(origin, Members::One), (origin, Members::Stripe)]);
+        for (origin, members) in ways {
+            let Some(found) = decided(&alone, origin, members, laws, simulate) else { continue };
             if !has_figure(&found, requirement) {
                 continue;
             }
@@ -134,17 +162,17 @@ fn impossible(
 /// Returns the best candidate for a need, confirmed as in [`plan`]; more expensive ones are not simulated.
 pub fn best(need: &Need, laws: &mut LatencyCache, simulate: &mut Simulate<'_>) -> Option<Candidate> {
     let volumes = search::named(need).unwrap_or_default();
-    let (mut checked, mut candidates) = (Vec::new(), Vec::new());
-    let mut origins = Vec::new();
-    for (listed, keys) in &volumes {
-        if let Some(mut found) = search::candidate(need, listed, keys, 1.0, laws) {
+    let (mut checked, mut candidates, mut origins) = (Vec::new(), Vec::new(), Vec::new());
+    for origin in &volumes {
+        for members in [Members::One, Members::Stripe] {
+            let Some(mut found) = search::candidate(need, origin, members, 1.0, laws) else { continue };
             let is_open = may_wait_less(need, &found);
             if is_open {
-                found = confirmed(need, (listed, keys), found, laws, simulate);
+                found = confirmed(need, origin, found, laws, simulate);
             }
             checked.push(is_open);
             candidates.push(found);
-            origins.push((listed, keys.as_str()));
+            origins.push(origin);
         }
     }
     // A candidate that falls short is enlarged and ranked again by its new price.
@@ -174,17 +202,18 @@ fn may_wait_less(need: &Need, candidate: &Candidate) -> bool {
 
 fn confirmed(
     need: &Need,
-    (listed, keys): (&BuiltinVolume, &str),
+    origin: &(BuiltinVolume, String),
     mut found: Candidate,
     laws: &mut LatencyCache,
     simulate: &mut Simulate<'_>,
 ) -> Candidate {
+    let members = if found.spec.striping.is_some() { Members::Stripe } else { Members::One };
     let Some(mut short) = shortfalls(need, &mut found, simulate) else { return found };
     for margin in MARGINS {
         if short.is_empty() {
             break;
         }
-        let Some(mut larger) = search::candidate(need, listed, keys, margin, laws) else { break };
+        let Some(mut larger) = search::candidate(need, origin, members, margin, laws) else { break };
         if !larger.failures.is_empty() {
             break;
         }
@@ -227,6 +256,9 @@ fn shortfall(
         return Some(vec![UnmetNeed { requirement, limit, wanted, reached: reached * unit }]);
     }
     if !demand.timed || need.mean.is_none() && need.percentile.is_none() {
+        if demand.timed && candidate.members() > 1 {
+            take_depth(need, demand, candidate, simulate);
+        }
         return Some(Vec::new());
     }
     let timed = simulate(&timed_trial(need, demand, candidate))?;
@@ -241,6 +273,24 @@ fn shortfall(
         (reached > wanted * slack).then_some(UnmetNeed { requirement, limit, wanted, reached })
     };
     Some(bounds.into_iter().filter_map(over).collect())
+}
+
+/// Gives a stripe the operations in flight that bring the rate, with their latency. Random requests do not load its volumes
+/// equally, so that it takes more of them than Little's law demands without queueing.
+fn take_depth(need: &Need, demand: &Demand, candidate: &mut Candidate, simulate: &mut Simulate<'_>) {
+    const STEP: f64 = 1.2;
+    let Some(mut in_flight) = candidate.in_flight.map(f64::ceil) else { return };
+    let most = STRIPE_QUEUE * 2.0 * in_flight;
+    while in_flight <= most {
+        let trial = PlanTrial { in_flight, ..trial(need, demand, demand.rate, candidate) };
+        let Some(reached) = simulate(&trial) else { return };
+        if reached.iops >= demand.rate * RATE_SLACK {
+            (candidate.in_flight, candidate.mean_secs) = (Some(in_flight), Some(in_flight / demand.rate));
+            candidate.percentile_secs = Some(reached.percentile_secs);
+            return;
+        }
+        in_flight = (in_flight * STEP).ceil();
+    }
 }
 
 /// Gives a candidate the mean and the percentile of one simulation where the formulas, which find the size, differ.
@@ -303,7 +353,8 @@ fn times_to_settle(candidate: &Candidate) -> f64 {
 
 fn trial(need: &Need, demand: &Demand, rate: f64, candidate: &Candidate) -> PlanTrial {
     let alone_secs = candidate.alone_secs.unwrap_or(0.001);
-    let in_flight = (2.0 * rate * alone_secs).max(if candidate.is_drive() { 32.0 } else { 4.0 });
+    let queue = if candidate.members() > 1 { STRIPE_QUEUE } else { 1.0 };
+    let in_flight = (2.0 * queue * rate * alone_secs).max(if candidate.is_drive() { 32.0 } else { 4.0 });
     let attainable = (in_flight / alone_secs).min(rate * (1.0 + candidate.headroom));
     PlanTrial {
         volume: candidate.spec.name.clone(),

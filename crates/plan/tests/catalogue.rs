@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use plan::{
-    Candidate, JitterComparison, LatencyCache, Need, Requirement, TrialOutcome, candidates, machines, rank,
-    simulate_jitter,
+    Candidate, JitterComparison, LatencyCache, MachineNeed, Need, Requirement, TrialOutcome, candidates, machines,
+    rank, simulate_jitter,
 };
 use units::Nanos;
+use volume::catalogue::{PriceTerm, machine_types};
 
 use crate::host::{timed, within};
 
@@ -44,7 +45,7 @@ fn prices_have_components_and_one_region() {
         iops: Some(15_000.0),
         capacity: Some(1 << 40),
         volumes: vec!["gcp/hyperdisk-balanced".to_owned()],
-        region: (!region.is_empty()).then(|| region.to_owned()),
+        regions: (!region.is_empty()).then(|| region.to_owned()).into_iter().collect(),
         ..Need::default()
     };
     let (found, _) = ranked(&need(""));
@@ -94,6 +95,7 @@ fn no_volume_was_said_to_have_what_other_settings_have() {
         mean: Some(Nanos::from_micros(833)),
         capacity: Some(2 << 40),
         volumes: volumes.iter().map(ToString::to_string).collect(),
+        stripe_max: 1,
         ..Need::default()
     };
     let (nearest, impossible) = planned(&need(&["oci"]));
@@ -157,32 +159,75 @@ fn sufficient_machines_are_named() {
     let need = Need { iops: Some(60_000.0), volumes: vec!["gcp/pd-ssd".to_owned()], ..Need::default() };
     let (found, _) = ranked(&need);
     let names = machines(&found[0], &need, &mut LatencyCache::default());
-    assert!(names.iter().any(|name| name == "e2-*-32"), "{names:?}");
+    assert!(names.iter().any(|machine| machine.kind.name.starts_with("e2-")), "{names:?}");
+}
+
+/// Returns the requirement of a named machine.
+fn on(machine: &str) -> MachineNeed {
+    MachineNeed { name: Some(machine.to_owned()), ..MachineNeed::default() }
 }
 
 #[test]
-fn machines_have_the_requested_processors() {
-    let need = |volume: &str, iops: f64| Need {
-        iops: Some(iops),
-        vcpus: Some(8),
-        volumes: vec![volume.to_owned()],
-        ..Need::default()
+fn the_cheapest_machine_that_suffices_is_chosen() {
+    let of = |volume: &str, iops: f64, machine: MachineNeed| {
+        let need = Need { iops: Some(iops), machine, volumes: vec![volume.to_owned()], ..Need::default() };
+        ranked(&need).0.remove(0)
     };
-    let of = |volume: &str, iops: f64| {
-        let need = need(volume, iops);
-        machines(&ranked(&need).0[0], &need, &mut LatencyCache::default())
+    let least = |vcpus: u32| MachineNeed { vcpus: Some(vcpus), ..MachineNeed::default() };
+    for (volume, provider) in [("aws/gp3", "aws"), ("gcp/pd-ssd", "gcp")] {
+        let found = of(volume, 10_000.0, least(8));
+        let machine = found.machine.as_ref().expect("a machine");
+        let price = machine.price.as_ref().expect("its price").usd_per_month;
+        assert!(found.meets() && machine.is_chosen && machine.kind.vcpus >= 8, "{machine:?}");
+        let money = found.known_price().expect("a total");
+        assert!((money.usd_per_month - money.price.per_month - price).abs() < 1e-6, "{money:?}");
+        // No cheaper machine of this size sustains it.
+        for other in machine_types(provider).iter().filter(|other| other.vcpus >= 8) {
+            let cheaper = other.price(PriceTerm::OnDemand, machine.price.as_ref().map(|price| &*price.region));
+            if cheaper.is_some_and(|cheaper| cheaper.usd_per_month < price)
+                && other.family.as_deref() != Some("burstable")
+            {
+                let named = of(volume, 10_000.0, on(&other.name));
+                assert!(!named.meets() || !named.spec.unknown_limits.is_empty(), "{} meets", other.name);
+            }
+        }
+    }
+    // 16 processors do not suffice for this rate.
+    let large = of("aws/io2", 200_000.0, least(16));
+    assert!(large.meets() && large.machine.is_some_and(|machine| machine.kind.vcpus > 16));
+    let arm = MachineNeed { memory_bytes: Some(64 << 30), arch: Some("arm64".to_owned()), ..least(8) };
+    let arm = of("aws/gp3", 3_000.0, arm).machine.expect("a machine").kind;
+    assert!(arm.arch.as_deref() == Some("arm64") && arm.memory_bytes >= Some(64 << 30), "{arm:?}");
+    let credits = MachineNeed { family: Some("burstable".to_owned()), ..MachineNeed::default() };
+    assert_eq!(of("aws/gp3", 500.0, credits).machine.unwrap().kind.family.as_deref(), Some("burstable"));
+}
+
+#[test]
+fn stripes_are_bought_where_they_are_cheaper_or_the_only_way() {
+    let planned = |need: &Need| {
+        let (found, ranking) = plan::plan(need, &mut LatencyCache::default(), &mut |_| None);
+        let price = |one: &Candidate| one.known_price().map_or(f64::NAN, |price| price.usd_per_month);
+        let members = |index: usize| (found[index].members(), price(&found[index]));
+        ranking.meeting.into_iter().map(members).collect::<Vec<_>>()
     };
-    let aws = of("aws/gp3", 10_000.0);
-    assert!(!aws.is_empty() && aws.iter().all(|name| name.ends_with(".2xlarge")), "{aws:?}");
-    let azure = of("azure/premium-ssd-v2", 10_000.0);
-    assert!(!azure.is_empty() && azure.iter().all(|name| name.contains('8')), "{azure:?}");
-    // No machine of this size sustains as much, and machines of unknown size do not count.
-    assert!(of("aws/io2", 200_000.0).is_empty());
+    // Each gp3 volume has 3,000 IOPS without charge.
+    let cheaper = Need { iops: Some(12_000.0), capacity: Some(1 << 40), ..need_of("aws/gp3") };
+    let prices = planned(&cheaper);
+    assert_eq!(prices.iter().map(|(members, _)| *members).collect::<Vec<_>>(), [4, 1]);
+    assert!(prices[0].1 < 81.93 && prices[1].1 > 126.9, "{prices:?}");
+    // Two of 100,000 IOPS sustain what one does not.
+    let only_way = Need { iops: Some(180_000.0), ..need_of("gcp/hyperdisk-balanced-high-availability") };
+    let sets = planned(&Need { read_share: 0.5, ..only_way.clone() });
+    assert!(sets.iter().all(|(members, _)| *members == 2), "{sets:?}");
+    assert!(planned(&Need { stripe_max: 1, ..only_way }).is_empty());
+    // Capacity alone is no reason if one volume holds it.
+    let large = Need { capacity: Some(1 << 40), ..Need::default() };
+    assert!(planned(&large).iter().all(|(members, _)| *members == 1));
 }
 
 #[test]
 fn a_named_machine_limits() {
-    let need = Need { iops: Some(60_000.0), machine: Some("n2-standard-8".to_owned()), ..Need::default() };
+    let need = Need { iops: Some(60_000.0), machine: on("n2-standard-8"), ..Need::default() };
     let (found, _) = ranked(&need);
     let ssd = found.iter().find(|candidate| candidate.listed == "gcp/pd-ssd").unwrap();
     assert!(ssd.failures[0].limit.starts_with("machine"), "{:?}", ssd.failures);
@@ -224,7 +269,7 @@ fn prices_for_each_operation_count_the_operations_of_all_machines() {
 #[test]
 fn the_best_is_confirmed_by_simulation_or_enlarged() {
     let volumes = ["gcp/hyperdisk-balanced", "aws/gp3"].map(str::to_owned).to_vec();
-    let need = Need { iops: Some(15_000.0), capacity: Some(1 << 40), volumes, ..Need::default() };
+    let need = Need { iops: Some(15_000.0), capacity: Some(1 << 40), volumes, stripe_max: 1, ..Need::default() };
     let outcome = |iops| Some(plan::TrialOutcome { iops, mean_secs: 0.0, percentile_secs: 0.0 });
     let mut tried = 0;
     let generous = &mut |trial: &plan::PlanTrial| {
@@ -308,7 +353,7 @@ fn machines_with_unknown_limits_are_not_recommended() {
         Need { bytes_per_sec: Some(100e6), volumes: vec!["gcp/hyperdisk-balanced".to_owned()], ..Need::default() };
     let names = machines(&ranked(&need).0[0], &need, &mut LatencyCache::default());
     assert!(
-        !names.is_empty() && !names.iter().any(|name| name.starts_with("a3-megagpu")),
+        !names.is_empty() && !names.iter().any(|name| name.kind.name.starts_with("a3-megagpu")),
         "its IOPS are not published: {names:?}"
     );
 }
@@ -391,11 +436,11 @@ fn limits_met_only_by_merging_are_reported() {
 /// where nothing is known of a volume on it.
 #[test]
 fn volumes_were_planned_on_machines_that_cannot_take_them() {
-    let on = |machine: &str, volume: &str| {
+    let refusal = |machine: &str, volume: &str| {
         let need = Need {
             iops: Some(1_000.0),
             scratch: true,
-            machine: Some(machine.to_owned()),
+            machine: on(machine),
             volumes: vec![volume.to_owned()],
             ..Need::default()
         };
@@ -410,9 +455,9 @@ fn volumes_were_planned_on_machines_that_cannot_take_them() {
         ("n2-standard-32", "aws/gp3", "n2-standard-32 is not a machine type of this provider"),
         ("cx22", "hetzner/volume", "the catalogue has no machines of this provider"),
     ] {
-        assert_eq!(on(machine, volume), [reason], "{volume} on {machine}");
+        assert_eq!(refusal(machine, volume), [reason], "{volume} on {machine}");
     }
-    assert_eq!(on("c4-standard-192", "gcp/hyperdisk-balanced"), Vec::<String>::new());
+    assert_eq!(refusal("c4-standard-192", "gcp/hyperdisk-balanced"), Vec::<String>::new());
 }
 
 /// A volume without a limit of its throughput was said to give 100 GB/s, before all others.
@@ -450,7 +495,7 @@ fn bounded_latencies_below_a_limit_with_credits_need_no_larger_volume() {
     assert_eq!(found(&need("azure/premium-ssd", 800.0, 4.5)).spec.size.get(), 256 << 30);
     let burst = found(&Need { headroom: 0.2, ..need("aws/gp2", 1_500.0, 3.0) });
     assert!(burst.meets() && burst.spec.size.get() == 600 << 30, "{}", burst.spec.name);
-    let machine = Some("m6i.large".to_owned());
+    let machine = on("m6i.large");
     let on_machine = found(&Need { machine, block: Some(8 << 10), ..need("aws/gp3", 3_000.0, 3.0) });
     assert!(on_machine.meets(), "{:?}", on_machine.failures);
 }
@@ -502,7 +547,7 @@ fn volumes_met_what_no_machine_sustains() {
     let enough = need(9.0);
     let found = ranked(&enough).0.remove(0);
     assert!(found.meets() && !machines(&found, &enough, &mut LatencyCache::default()).is_empty());
-    let named = Need { machine: Some("c4-standard-192".to_owned()), ..need(11.0) };
+    let named = Need { machine: on("c4-standard-192"), ..need(11.0) };
     assert_eq!(ranked(&named).0[0].failures[0].reached, short.reached);
 }
 

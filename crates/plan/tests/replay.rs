@@ -35,9 +35,9 @@ fn scripted(trial: &ReplayTrial, iops: f64, block: u32) -> Option<ReplayResult> 
 fn search(need: &Need, near: f64, resolution: f64, iops: f64, block: u32) -> ReplayedCandidate {
     let start = Need { iops: Some(near), block: Some(block), ..need.clone() };
     let search = ReplaySearch { need, start: &start, bounds: &bounds(), speed: 1.0, resolution };
-    let (listed, keys) = named(need).unwrap().remove(0);
+    let origin = named(need).unwrap().remove(0);
     let mut replay = |trial: &ReplayTrial| scripted(trial, iops, block);
-    search.find(&listed, &keys, &mut LatencyCache::default(), &mut replay).unwrap()
+    search.find(&origin, &mut LatencyCache::default(), &mut replay).unwrap()
 }
 
 fn need(volume: &str) -> Need {
@@ -109,8 +109,8 @@ fn what_no_replay_can_change_is_refused_without_one() {
 fn an_interrupted_search_claims_nothing() {
     let (need, start) = (need("aws/gp3"), Need { iops: Some(10.0), ..need("aws/gp3") });
     let search = ReplaySearch { need: &need, start: &start, bounds: &bounds(), speed: 1.0, resolution: 0.0 };
-    let (listed, keys) = named(&need).unwrap().remove(0);
-    let found = search.find(&listed, &keys, &mut LatencyCache::default(), &mut |_: &ReplayTrial| None).unwrap();
+    let origin = named(&need).unwrap().remove(0);
+    let found = search.find(&origin, &mut LatencyCache::default(), &mut |_: &ReplayTrial| None).unwrap();
     assert!(!found.candidate.meets() && found.outcome.is_none() && found.margin.is_none());
 }
 

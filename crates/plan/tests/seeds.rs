@@ -1,6 +1,6 @@
 //! Sizing answers of the seed documents, computed by a plan.
 
-use plan::{Candidate, LatencyCache, Need, Requirement, TrialOutcome, candidates, plan, rank};
+use plan::{Candidate, LatencyCache, MachineNeed, Need, Requirement, TrialOutcome, candidates, plan, rank};
 use units::Nanos;
 
 const MB: f64 = 1e6;
@@ -28,6 +28,10 @@ fn iops(volume: &str, iops: f64, read_share: f64) -> Need {
 
 fn streaming(volume: &str, mbps: f64, read_share: f64) -> Need {
     Need { bytes_per_sec: Some(mbps * MB), sequential: true, read_share, ..need(volume) }
+}
+
+fn with_vcpus(vcpus: u32) -> MachineNeed {
+    MachineNeed { vcpus: Some(vcpus), ..MachineNeed::default() }
 }
 
 #[test]
@@ -77,11 +81,11 @@ fn the_table_of_write_egress() {
     for (vcpus, standard, ssd) in rows {
         for (kind, [limit, beside, gb]) in [("pd-standard", standard), ("pd-ssd", ssd)] {
             let volume = format!("gcp/{kind}@2019");
-            let of = |mbps: f64| Need { vcpus: Some(vcpus), ..streaming(&volume, mbps, 0.0) };
+            let of = |mbps: f64| Need { machine: with_vcpus(vcpus), ..streaming(&volume, mbps, 0.0) };
             assert_eq!(least_gb(&of(limit)), gb, "{volume} {vcpus}");
             assert!(!only(&of(limit + 1.0)).meets(), "{volume} {vcpus}");
             let busy = format!("{volume},competing_traffic=on");
-            let beside_traffic = |mbps: f64| Need { vcpus: Some(vcpus), ..streaming(&busy, mbps, 0.0) };
+            let beside_traffic = |mbps: f64| Need { machine: with_vcpus(vcpus), ..streaming(&busy, mbps, 0.0) };
             assert!(only(&beside_traffic(beside)).meets(), "{volume} {vcpus}");
             let more = only(&beside_traffic(beside + 1.0));
             assert!(!more.meets(), "{volume} {vcpus}");
@@ -164,7 +168,7 @@ fn machine_limits_are_distinguished_from_volume_limits() {
     let of = |mibps: f64| Need {
         bytes_per_sec: Some(mibps * MIB),
         sequential: true,
-        machine: Some("a3-megagpu-8g".to_owned()),
+        machine: MachineNeed { name: Some("a3-megagpu-8g".to_owned()), ..MachineNeed::default() },
         ..need("gcp/hyperdisk-ml")
     };
     assert!(only(&of(4_800.0)).meets());

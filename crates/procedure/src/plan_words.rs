@@ -6,9 +6,9 @@ use clap::{Args, ValueEnum};
 use plan::choice::{self, VolumeChoice};
 use plan::replay::ReplayBounds;
 use plan::workload::{self, Derived};
-use plan::{Need, Requirement};
+use plan::{MachineNeed, Need, Requirement, STRIPE_MAX};
 use units::{Nanos, Place, Problem, ProblemCode, block_bytes};
-use volume::catalogue::{self, QuantityKind, quantity};
+use volume::catalogue::{self, MACHINE_ARCHS, MACHINE_FAMILIES, PriceTerm, QuantityKind, quantity};
 
 /// Default headroom.
 const HEADROOM: f64 = 0.2;
@@ -55,18 +55,33 @@ pub struct PlanWords {
     /// Accept ephemeral volumes, which lose their data with the machine (local disks)
     #[arg(long, help_heading = "Requirements")]
     pub scratch: bool,
-    /// Number of vCPUs of the machine
-    #[arg(long, value_name = "N", help_heading = "Candidates")]
-    pub vcpus: Option<String>,
-    /// Machine type, as named by the provider: n2-standard-8
-    #[arg(long, value_name = "MACHINE", help_heading = "Candidates")]
+    /// Attach to this machine type, as named by the provider: n2-standard-8
+    #[arg(long, value_name = "MACHINE", help_heading = "Machine")]
     pub machine: Option<String>,
+    /// Choose the cheapest machine with at least this number of vCPUs
+    #[arg(long, value_name = "N", help_heading = "Machine")]
+    pub vcpus: Option<String>,
+    /// Choose the cheapest machine with at least this memory: 32GiB
+    #[arg(long, value_name = "SIZE", help_heading = "Machine")]
+    pub memory: Option<String>,
+    /// Choose the cheapest machine of this architecture: x86_64, arm64
+    #[arg(long, value_name = "ARCH", help_heading = "Machine")]
+    pub arch: Option<String>,
+    /// Choose the cheapest machine of this family: general, compute, memory, storage, accelerated, hpc, burstable
+    #[arg(long, value_name = "FAMILY", help_heading = "Machine")]
+    pub family: Option<String>,
+    /// Use machine prices of this commitment
+    #[arg(long, value_enum, default_value_t = PlanTerm::OnDemand, help_heading = "Machine")]
+    pub term: PlanTerm,
     /// Consider only these providers or volumes, separated by commas: aws,gcp or aws/gp3,iops=8000 (repeatable)
     #[arg(long, value_name = "PROVIDER,...", help_heading = "Candidates")]
     pub provider: Vec<String>,
-    /// Use the prices of this region: us-east-1, us-central1, eastus
-    #[arg(long, value_name = "REGION", help_heading = "Candidates")]
+    /// Use the prices of these regions, separated by commas: us-east-1,us-central1,eastus
+    #[arg(long, value_name = "REGION,...", help_heading = "Candidates")]
     pub region: Option<String>,
+    /// Stripe at most this number of volumes (RAID 0); 1 for none [default: 8]
+    #[arg(long, value_name = "N", help_heading = "Candidates")]
+    pub max_stripe: Option<String>,
     /// Upper bound on the price of all machines, in US dollars per month
     #[arg(long, value_name = "USD", help_heading = "Requirements")]
     pub budget: Option<String>,
@@ -110,6 +125,30 @@ pub enum PlanLoop {
     Open,
     /// After the completion its process waited for
     Closed,
+}
+
+/// For how long the machine is rented.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PlanTerm {
+    /// On demand
+    #[default]
+    OnDemand,
+    /// Committed for one year
+    #[value(name = "1-year")]
+    OneYear,
+    /// Committed for three years
+    #[value(name = "3-years")]
+    ThreeYears,
+}
+
+impl From<PlanTerm> for PriceTerm {
+    fn from(term: PlanTerm) -> Self {
+        match term {
+            PlanTerm::OnDemand => Self::OnDemand,
+            PlanTerm::OneYear => Self::OneYear,
+            PlanTerm::ThreeYears => Self::ThreeYears,
+        }
+    }
 }
 
 /// The access pattern.
@@ -310,7 +349,8 @@ impl NeedParser {
             None
         };
         need.machines = count("--machines", &options.machines, 100_000.0).unwrap_or(need.machines);
-        need.vcpus = count("--vcpus", &options.vcpus, 1_024.0);
+        let vcpus = count("--vcpus", &options.vcpus, 1_024.0);
+        need.stripe_max = count("--max-stripe", &options.max_stripe, 64.0).unwrap_or(STRIPE_MAX);
         if options.read_only {
             need.shared = true;
             if need.read_share < 1.0 {
@@ -321,8 +361,9 @@ impl NeedParser {
             }
         }
         need.scratch = options.scratch;
-        need.machine.clone_from(&options.machine);
-        need.region.clone_from(&options.region);
+        need.machine = self.machine(options, vcpus);
+        let regions = options.region.iter().flat_map(|words| words.split(','));
+        need.regions = regions.map(str::trim).filter(|region| !region.is_empty()).map(str::to_owned).collect();
         need.headroom = self.headroom(options.headroom.as_deref());
         if let Some(words) = &options.eur_usd {
             match quantity(words, QuantityKind::Count) {
@@ -345,6 +386,45 @@ impl NeedParser {
                     self.refuse("--growth", words, 0..words.len(), &message, "use, for example, --growth 20%/year");
                 }
             }
+        }
+    }
+
+    /// Parses the requirements on the machine.
+    fn machine(&mut self, options: &PlanWords, vcpus: Option<u32>) -> MachineNeed {
+        let memory = self.quantity("--memory", options.memory.as_ref(), QuantityKind::Size, "32GiB");
+        let mut word = |option: &str, words: &Option<String>, known: &[&str]| {
+            let words = words.as_ref()?;
+            let found = known.iter().find(|known| known.eq_ignore_ascii_case(words));
+            if found.is_none() {
+                let remedy =
+                    units::suggestion(words, known.iter().copied(), || format!("use one of {}", known.join(", ")));
+                self.refuse(option, words, 0..words.len(), &format!("unknown {} `{words}`", &option[2..]), &remedy);
+            }
+            found.map(|found| (*found).to_owned())
+        };
+        let arch = word("--arch", &options.arch, &MACHINE_ARCHS);
+        let family = word("--family", &options.family, &MACHINE_FAMILIES);
+        let requirements = [
+            ("--vcpus", &options.vcpus),
+            ("--memory", &options.memory),
+            ("--arch", &options.arch),
+            ("--family", &options.family),
+        ];
+        if options.machine.is_some() {
+            for (option, words) in
+                requirements.into_iter().filter_map(|(option, words)| Some((option, words.as_ref()?)))
+            {
+                let message = "the machine is already chosen by --machine";
+                self.refuse(option, words, 0..words.len(), message, &format!("omit {option} or --machine"));
+            }
+        }
+        MachineNeed {
+            name: options.machine.clone(),
+            vcpus,
+            memory_bytes: memory.map(|bytes| bytes as u64),
+            arch,
+            family,
+            term: options.term.into(),
         }
     }
 
@@ -374,7 +454,7 @@ impl NeedParser {
         let choices: Vec<VolumeChoice> = options.provider.iter().flat_map(|words| choice::parse(words)).collect();
         need.volumes = choices.iter().map(|choice| choice.volume.clone()).collect();
         self.problems.extend(choice::check(&choices));
-        let Some(machine) = need.machine.clone().filter(|_| self.problems.is_empty()) else { return };
+        let Some(machine) = need.machine.name.clone().filter(|_| self.problems.is_empty()) else { return };
         let found = plan::candidates(need, &mut plan::LatencyCache::default());
         let lacks_machine = |candidate: &plan::Candidate| {
             candidate.failures.iter().any(|failure| failure.requirement == Requirement::Machine)

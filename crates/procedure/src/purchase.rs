@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use analyse::{ActiveIntervals, Code, Observation};
 use job::{Arrivals, BlockSizes, Direction, EngineKind, HostSource, Job, Plan};
 use plan::workload::{Derived, LoadDoubt};
-use plan::{Candidate, LatencyCache, Need, PlanTrial, Ranking, TrialOutcome};
+use plan::{Candidate, LatencyCache, Need, PlanTrial, PlannedMachine, Ranking, TrialOutcome};
 use record::{Declared, Input, Iostat, LatencyStats, Run, Shard};
 use results::plan::PlanResult;
 use runner::{CreditPolicy, NullObserver, RunControl, RunOptions, Runner, Seeds};
@@ -207,8 +207,10 @@ impl PurchaseSearch<'_> {
             plan::best(&tight, &mut laws, &mut simulate)
         });
         let first = ranking.meeting.first().copied();
-        let described = [ranking.best.or(first), ranking.fastest];
-        let mut machines: Vec<(usize, Vec<String>)> = Vec::new();
+        let best = ranking.best.or(first);
+        let lift = best.and_then(|best| plan::lifted(&need, &candidates[best], &mut laws, &mut simulate));
+        let described = [best, ranking.fastest];
+        let mut machines: Vec<(usize, Vec<PlannedMachine>)> = Vec::new();
         for index in described.into_iter().flatten() {
             if !machines.iter().any(|(known, _)| *known == index) {
                 machines.push((index, plan::machines(&candidates[index], &need, &mut laws)));
@@ -221,6 +223,7 @@ impl PurchaseSearch<'_> {
             candidates,
             ranking,
             next_step: next_step.flatten(),
+            lift,
             without_headroom: without_headroom.flatten(),
             machines,
             seed: self.seed,

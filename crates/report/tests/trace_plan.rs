@@ -69,8 +69,7 @@ fn report(volumes: &[&str], bounds: ReplayBounds) -> TracePlanResult {
     let mut laws = LatencyCache::default();
     let mut replay = |trial: &ReplayTrial| scripted(trial);
     let volumes = named(&need).unwrap();
-    let candidates: Vec<_> =
-        volumes.iter().filter_map(|(listed, keys)| search.find(listed, keys, &mut laws, &mut replay)).collect();
+    let candidates: Vec<_> = volumes.iter().filter_map(|origin| search.find(origin, &mut laws, &mut replay)).collect();
     let plain: Vec<_> = candidates.iter().map(|one| one.candidate.clone()).collect();
     let ranking = rank_by(&plain, |candidate| candidate.percentile_secs);
     let next_step = candidates.first().filter(|one| one.candidate.meets()).cloned();

@@ -2,6 +2,7 @@
 
 mod assumptions;
 mod disk;
+mod facts;
 mod shares;
 mod sold;
 mod stripes;

@@ -43,7 +43,7 @@ fn compare_plans(provider: &str, figures: &[RenewedFigure], diff: &mut CatalogDi
     for region in regions(provider, figures) {
         for need in needs(provider) {
             diff.compared_plans += 1;
-            let need = Need { region: region.clone(), ..need };
+            let need = Need { regions: region.iter().cloned().collect(), ..need };
             let old = catalogue::built_in_only(|| best(&need, &mut laws));
             let new = best(&need, &mut laws);
             if old != new {

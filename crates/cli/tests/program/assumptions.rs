@@ -165,7 +165,8 @@ fn sequential_4_kib_writes_on_gp2_were_simulated_30_percent_too_fast() {
 
 #[test]
 fn plans_and_explanations_state_that_they_assume_merging() {
-    let line = "plan --iops 8000 --bs 64k --pattern sequential --headroom 0 --provider aws/gp3,iops=3000";
+    let line =
+        "plan --iops 8000 --bs 64k --pattern sequential --headroom 0 --max-stripe 1 --provider aws/gp3,iops=3000";
     let text = flat(&wide(line).stdout);
     let merged = "volume IOPS sustains 3,000 IOPS if each operation counts; sequential ones are merged";
     assert!(text.contains(merged) && text.contains("assumed: "), "{text}");

@@ -12,7 +12,7 @@ fn planned(line: &str, columns: &str) -> String {
 
 #[test]
 fn the_best_has_price_region_date_limit_and_depth() {
-    let line = "plan --iops 15k --capacity 1TiB --headroom 0 --provider gcp/hyperdisk-balanced";
+    let line = "plan --iops 15k --capacity 1TiB --headroom 0 --max-stripe 1 --provider gcp/hyperdisk-balanced";
     let answer = planned(line, "80");
     let expected = [
         "ANSWER Buy gcp/hyperdisk-balanced, 1,024 GiB, 15,000 IOPS, 140 MiB/s: 141.92 USD a month (us-central1).",
@@ -80,7 +80,8 @@ fn workloads_show_their_arithmetic() {
 
 #[test]
 fn prices_of_several_machines_state_the_number_of_volumes() {
-    let each = planned("plan --iops 15k --machines 4 --provider gcp/hyperdisk-balanced --no-simulation", "100");
+    let each =
+        planned("plan --iops 15k --machines 4 --provider gcp/hyperdisk-balanced --max-stripe 1 --no-simulation", "100");
     assert!(
         each.starts_with("ANSWER    Buy 4 x gcp/hyperdisk-balanced, ") && flat(&each).contains(" Each sustains "),
         "{each}"
@@ -96,8 +97,10 @@ fn prices_of_several_machines_state_the_number_of_volumes() {
 
 #[test]
 fn a_rate_at_the_limit_within_a_latency_is_shown_as_a_closed_loop() {
-    let text =
-        planned("plan --iops 160k --latency 2ms --headroom 0 --provider gcp/hyperdisk-balanced --no-simulation", "100");
+    let text = planned(
+        "plan --iops 160k --latency 2ms --headroom 0 --max-stripe 1 --provider gcp/hyperdisk-balanced --no-simulation",
+        "100",
+    );
     let flat = flat(&text);
     for part in [
         "the queue grows without bound at this rate",
@@ -121,12 +124,50 @@ fn unknown_machine_limits_and_prices_are_stated() {
 }
 
 #[test]
-fn processors_select_machines() {
-    let line = "plan --iops 10k --vcpus 8 --provider aws/gp3 --no-simulation";
-    let text = planned(line, "100");
-    assert!(text.contains(".2xlarge or a larger machine."), "{text}");
-    let text = planned("plan --iops 60k --vcpus 2 --provider aws/gp3 --no-simulation", "100");
-    assert!(text.contains("No machine with 2 vCPUs is known to sustain it."), "{text}");
+fn the_plan_chooses_the_machine() {
+    let line =
+        "plan --iops 10k --capacity 1TiB --vcpus 8 --memory 32GiB --arch arm64 --provider aws/gp3 --max-stripe 1";
+    let text = flat(&planned(line, "100"));
+    for part in [
+        "Buy aws/gp3, 1,024 GiB, 12,000 IOPS, 125 MiB/s, on m6g.2xlarge (8 vCPUs, 32 GiB): ",
+        "of which the machine 224.84.",
+        "aws ec2 run-instances --image-id IMAGE --instance-type m6g.2xlarge",
+        "The bottleneck is ",
+        "USD a month more.",
+    ] {
+        assert!(text.contains(part), "`{part}` is missing from:\n{text}");
+    }
+    let document = Json::read(&run(&mut fathom(words(&format!("{line} --format json")))).expect_code(0).stdout);
+    let best = document.items("meeting")[0].clone();
+    assert_eq!(best.find("machine/name"), Some(&Json::Text("m6g.2xlarge".to_owned())));
+    for key in ["price/machines_usd_per_month", "machine/usd_per_month", "machine/vcpus", "machine/date"] {
+        assert!(best.find(key).is_some(), "{key}");
+    }
+    for (more, part) in [
+        ("--arch arm", "unknown arch `arm`"),
+        ("--family big", "unknown family `big`"),
+        ("--machine m6i.large", "the machine is already chosen by --machine"),
+        ("--max-stripe 0", "--max-stripe=0"),
+    ] {
+        let outcome = run(&mut fathom(words(&format!("plan --iops 1k --vcpus 8 {more}")))).expect_code(2);
+        assert!(flat(&outcome.stderr).contains(part), "{more}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn stripes_are_bought_with_their_commands_and_risk() {
+    let line = "plan --iops 12k --headroom 0 --capacity 1TiB --provider aws/gp3";
+    let text = flat(&planned(line, "100"));
+    for part in [
+        "ANSWER Buy 4 x aws/gp3 in RAID 0, each 256 GiB, 3,000 IOPS, 125 MiB/s: 81.92 USD a month (us-east-1).",
+        "--create /dev/md0 --level=0 --raid-devices=4",
+        "Or buy one volume: aws/gp3, 1,024 GiB, 12,000 IOPS, 125 MiB/s, 126.92 USD a month.",
+        "RAID 0 of 4 loses all data with any one of them: up to 0.80% a year, 0.20% for one",
+    ] {
+        assert!(text.contains(part), "`{part}` is missing from:\n{text}");
+    }
+    let single = planned(&format!("{line} --max-stripe 1"), "100");
+    assert!(!single.contains("RAID 0"), "{single}");
 }
 
 #[test]
@@ -164,7 +205,7 @@ fn json_is_one_document_and_files_follow_their_extension() {
     assert_eq!(scratch.read("plan.json"), outcome.stdout);
     let csv = scratch.read("plan.csv");
     let columns = csv.lines().next().unwrap().split(',').count();
-    assert!(columns == 32 && csv.lines().count() > 10, "{csv}");
+    assert!(columns == 35 && csv.lines().count() > 10, "{csv}");
     assert!(scratch.read("plan.md").contains("| volume | size | USD a month | latency |"));
     assert!(scratch.read("plan.svg").starts_with("<svg ") && scratch.read("plan.svg").ends_with("</svg>\n"));
     assert!(scratch.read("plan.txt").starts_with("ANSWER    Buy "));
@@ -329,7 +370,7 @@ fn all_invalid_values_are_reported_with_their_places() {
 
 #[test]
 fn volumes_priced_in_euros_were_not_ranked() {
-    let line = "plan --throughput 100MiB/s --capacity 100GiB --no-simulation";
+    let line = "plan --throughput 100MiB/s --capacity 100GiB --no-simulation --max-stripe 1";
     let text = flat(&planned(line, "100"));
     assert!(text.starts_with("ANSWER Buy hetzner/volume, 108 GB: 6.18 EUR = 7.27 USD a month (EU)."), "{text}");
     assert!(text.contains("BASIS price of 2026-05-27 / 2026-09-22 (187 days old);"), "{text}");
@@ -377,7 +418,9 @@ fn us_east_1_made_prices_of_aws_unknown() {
 #[test]
 fn the_best_had_no_headroom_below_the_latency_bound() {
     let plan = |more: &str| {
-        let line = format!("plan --iops 10k --latency 2ms --provider aws/gp3 --format json --no-simulation{more}");
+        let line = format!(
+            "plan --iops 10k --latency 2ms --provider aws/gp3 --max-stripe 1 --format json --no-simulation{more}"
+        );
         let document = Json::read(&run(&mut fathom(words(&line))).expect_code(0).stdout);
         let best = document.items("meeting")[0].clone();
         let number = |key: &str| match best.find(key) {
@@ -393,13 +436,13 @@ fn the_best_had_no_headroom_below_the_latency_bound() {
     assert!((10_000.0..12_000.0).contains(&tight), "{tight}");
     let (ample, _) = plan(" --headroom 50%");
     assert!(ample >= 15_000.0, "{ample}");
-    let line = "plan --iops 10k --latency 2ms --provider aws/gp3 --no-simulation";
+    let line = "plan --iops 10k --latency 2ms --provider aws/gp3 --max-stripe 1 --no-simulation";
     assert!(flat(&planned(line, "100")).contains("20% headroom (limit: volume IOPS)"));
     let text = flat(&planned(&format!("{line} --details"), "100"));
     assert!(text.contains("headroom 20%: the volume sustains 1.20 times the rate"), "{text}");
     assert!(text.contains("mean latency at the rate itself is at most 2.00 ms / 1.20 = 1.67 ms"), "{text}");
     // The plan says so if only the headroom rules a volume out.
-    let line = "plan --iops 75k --provider aws/gp3 --no-simulation";
+    let line = "plan --iops 75k --provider aws/gp3 --max-stripe 1 --no-simulation";
     assert!(flat(&planned(line, "100")).contains("Accept it without headroom (--headroom 0): aws/gp3,"));
 }
 
@@ -415,7 +458,8 @@ fn bounded_percentiles_have_a_column() {
 
 #[test]
 fn an_assumed_latency_ranked_above_a_measured_one_without_note() {
-    let line = "plan --iops 5k --latency 3ms --provider aws/gp3,gcp/hyperdisk-balanced,hetzner --no-simulation";
+    let line =
+        "plan --iops 5k --latency 3ms --provider aws/gp3,gcp/hyperdisk-balanced,hetzner --max-stripe 1 --no-simulation";
     let text = planned(&format!("{line} --details"), "120");
     // The best has the measured latency; the faster one is said to have an assumed one.
     assert!(
@@ -446,11 +490,11 @@ fn a_known_part_of_a_price_above_the_best_may_not_cost_less() {
 
 #[test]
 fn rejected_volumes_are_one_line_for_each_reason() {
-    let text = planned("plan --iops 200k --capacity 1TiB --no-simulation --details", "120");
+    let text = planned("plan --iops 200k --capacity 1TiB --max-stripe 1 --no-simulation --details", "120");
     let refused = text.split("Not enough").nth(1).expect("some are not enough");
     assert_eq!(refused.matches("sustains less than 240,000 IOPS ").count(), 1, "{text}");
     assert!(refused.contains("data is lost with the machine") && refused.contains("gcp/local-ssd-nvme,"), "{text}");
-    assert!(text.contains("Not considered: striping several volumes (RAID 0)"), "{text}");
+    assert!(text.contains("Not considered: snapshots, network traffic, taxes."), "{text}");
 }
 
 #[test]

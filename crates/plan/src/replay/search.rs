@@ -10,7 +10,7 @@ use super::{ReplayBounds, ReplayResult};
 use crate::candidate::{Candidate, Requirement, UnmetNeed};
 use crate::laws::{LatencyCache, quantile_secs};
 use crate::need::Need;
-use crate::search;
+use crate::search::{self, Members};
 
 /// A replay of a trace on one volume.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,19 +72,18 @@ impl ReplaySearch<'_> {
     /// `None` if the type has no such volume.
     pub fn find(
         &self,
-        listed: &BuiltinVolume,
-        keys: &str,
+        origin: &(BuiltinVolume, String),
         laws: &mut LatencyCache,
         replay: &mut Replay<'_>,
     ) -> Option<ReplayedCandidate> {
-        let refused = search::candidate(self.need, listed, keys, 1.0, laws)?;
+        let refused = search::candidate(self.need, origin, Members::One, 1.0, laws)?;
         if !refused.failures.is_empty() {
             return Some(ReplayedCandidate { candidate: refused, outcome: None, margin: None, replays: 0 });
         }
         let mut trials = Trials { search: self, replay, known: BTreeMap::new(), replays: 0 };
         let speed = self.speed * (1.0 + self.need.headroom);
         let mut is_enough = |spec: &Spec| self.unreachable(spec).is_none() && trials.keeps_bounds(&spec.name, speed);
-        let found = search::tried(self.need, (listed, keys), self.start, laws, &mut is_enough, self.resolution)?;
+        let found = search::tried(self.need, origin, self.start, laws, &mut is_enough, self.resolution)?;
         // The smallest represents a type whose latency alone is too long at any size.
         let is_too_slow = |candidate: &Candidate| self.unreachable(&candidate.spec).is_some();
         let found = if is_too_slow(&found) && is_too_slow(&refused) { refused } else { found };

@@ -62,8 +62,8 @@ impl TracePurchase<'_> {
     pub fn conclude(self, trace: PlannedTrace, seed: u64) -> TracePlanResult {
         let volumes = plan::named(&self.need).unwrap_or_default();
         let done = AtomicUsize::new(0);
-        let found = map(self.parallel, &volumes, |(listed, keys)| {
-            let found = self.find(listed, keys, 1.0);
+        let found = map(self.parallel, &volumes, |origin| {
+            let found = self.find(origin, 1.0);
             (self.on_progress)(1 + done.fetch_add(1, Ordering::Relaxed), volumes.len());
             found
         });
@@ -84,14 +84,14 @@ impl TracePurchase<'_> {
     }
 
     /// Searches one type of volume, for the load times `factor`.
-    fn find(&self, listed: &volume::catalogue::BuiltinVolume, keys: &str, factor: f64) -> Option<ReplayedCandidate> {
+    fn find(&self, origin: &(volume::catalogue::BuiltinVolume, String), factor: f64) -> Option<ReplayedCandidate> {
         let need = self.need_of(factor);
         let speed = factor * (1.0 + need.growth);
         let start = self.start(&need, speed * (1.0 + need.headroom));
         let search =
             ReplaySearch { need: &need, start: &start, bounds: &self.bounds, speed, resolution: self.resolution };
         let mut replay = |trial: &ReplayTrial| (self.replay)(trial);
-        search.find(listed, keys, &mut LatencyCache::default(), &mut replay)
+        search.find(origin, &mut LatencyCache::default(), &mut replay)
     }
 
     /// Returns the need of the load times `factor`. A budget applies to the current load only.
@@ -137,8 +137,8 @@ impl TracePurchase<'_> {
             if best.as_ref().is_some_and(|(price, _)| *price <= estimate) {
                 break;
             }
-            let listed = volumes.iter().find(|(listed, _)| listed.name == candidate.listed);
-            let Some(found) = listed.and_then(|(listed, keys)| self.find(listed, keys, 2.0)) else { continue };
+            let origin = volumes.iter().find(|(listed, _)| listed.name == candidate.listed);
+            let Some(found) = origin.and_then(|origin| self.find(origin, 2.0)) else { continue };
             let price = found.candidate.known_price().map(|price| price.usd_per_month);
             if let Some(price) = price.filter(|_| found.candidate.meets())
                 && best.as_ref().is_none_or(|(known, _)| price < *known)

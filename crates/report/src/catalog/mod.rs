@@ -165,6 +165,7 @@ fn json<'a>(shown: &CatalogVolume<'a>) -> String {
         source: &key.source,
     };
     let burst = shown.deep.as_ref().and_then(|deep| Some((deep.burst_iops, deep.burst_secs()?)));
+    let notes = [spec.notes.as_slice(), &about.remarks].concat();
     sorted(&CatalogDocument {
         name: &spec.name,
         title: &spec.title,
@@ -189,7 +190,7 @@ fn json<'a>(shown: &CatalogVolume<'a>) -> String {
         latency: latency(volume),
         price: spec.price.as_ref(),
         prices: &about.prices,
-        notes: &spec.notes,
+        notes: &notes,
         unknown_limits: &spec.unknown_limits,
         unknown: &about.unknown,
     })

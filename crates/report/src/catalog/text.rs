@@ -21,7 +21,8 @@ pub(super) fn text(shown: &CatalogVolume<'_>, style: SheetStyle) -> String {
     page.result(shown);
     page.latency(volume);
     page.price(volume);
-    page.list("Notes", &volume.spec.notes);
+    page.attachments(volume);
+    page.list("Notes", &[volume.spec.notes.as_slice(), &volume.about.remarks].concat());
     page.list("Unknown", &volume.about.unknown);
     page.sheet.finish()
 }
@@ -222,6 +223,22 @@ impl VolumeText {
         sources.dedup();
         sources.retain(|source| *source != own);
         sources.into_iter().for_each(|source| self.source("         ", source));
+    }
+
+    /// Prints how many volumes a machine takes and how often one fails.
+    fn attachments(&mut self, volume: &ResolvedVolume) {
+        let about = &volume.about;
+        if let Some(most) = about.max_volumes {
+            let each = if most == 1 { "1 volume".to_owned() } else { format!("{} volumes", grouped(u64::from(most))) };
+            let source = &about.max_volumes_source;
+            self.sheet.wrapped("Attached ", &format!("at most {each} on one machine ({source})"));
+        }
+        if let Some(failure) = &about.annual_failure {
+            let percent = failure.percent;
+            let said = if failure.published.is_empty() { String::new() } else { format!("; {}", failure.published) };
+            self.sheet.wrapped("Failures ", &format!("at most {percent}% a year{said}"));
+            self.source("         ", &failure.source);
+        }
     }
 
     fn list(&mut self, title: &str, items: &[String]) {

@@ -1,12 +1,13 @@
 //! The answer of a plan: which volume to buy, at what price, and what to run to create it.
 
 use plan::workload::LoadDoubt;
-use plan::{Candidate, Requirement};
+use plan::{Candidate, MonthlyCost, PlannedMachine, Requirement};
 use results::plan::{FigureAge, PlanResult};
 use units::significant;
 
-use super::figures::{self, failure, headroom_words, price, provisioned, region, size, time, whole};
-use crate::words::{capitalized, create_volume};
+use super::figures::{self, failure, headroom_words, price, region, size, time, whole};
+use crate::volume_terms::amount;
+use crate::words::{create_machine, create_volume};
 use results::answer::{Action, Answer, Outcome};
 
 /// Maximum number of machine types that are named.
@@ -20,16 +21,28 @@ pub(super) fn answer(plan: &PlanResult) -> Answer {
         return unknown(plan, doubt, index);
     }
     let best = &plan.candidates[index];
-    let parts: Vec<String> = [size(best), provisioned(best)].into_iter().filter(|part| !part.is_empty()).collect();
-    let times = if best.volumes > 1 { format!("{} x ", best.volumes) } else { String::new() };
-    let bought = format!("Buy {times}{}, {}", best.listed, parts.join(", "));
+    let bought = format!("Buy {}{}", figures::volumes(best), on_machine(best));
     let cost = match &best.price {
-        Some(money) => format!(": {} ({})", price(money), region(money)),
+        Some(money) => format!(": {} ({}){}", price(money), region(money), of_machine(best, money)),
         None if ranking.meeting.len() == 1 => ", the only volume that meets the need; no price is known".to_owned(),
         None => ", the fastest volume that meets the need; no price is known".to_owned(),
     };
     let verdict = format!("{bought}{cost}. {}", sustains(plan, best)).trim_end().to_owned();
     Answer { outcome: Outcome::Good, verdict, actions: actions(plan, index), basis: basis(plan, best) }
+}
+
+/// Names the machine with its size: `, on m7i.4xlarge (16 vCPUs, 64 GiB)`.
+fn on_machine(best: &Candidate) -> String {
+    best.machine.as_ref().map_or_else(String::new, |machine| format!(", on {}", figures::machine_type(machine)))
+}
+
+/// Returns the part of the machine in a price: `, of which the machine 588.67`.
+fn of_machine(best: &Candidate, money: &MonthlyCost) -> String {
+    match (money.machines_usd, &best.machine) {
+        (Some(usd), _) => format!(", of which the machine {}", amount(usd)),
+        (None, Some(_)) => ", without the machine (price unknown)".to_owned(),
+        (None, None) => String::new(),
+    }
 }
 
 /// Says that the source shows what its volume gave, not what the load needs; the plan is for at least that.
@@ -68,36 +81,54 @@ fn sustains(plan: &PlanResult, best: &Candidate) -> String {
         .limit
         .as_ref()
         .map_or_else(String::new, |cap| format!(", {} (limit: {})", headroom_words(best.headroom), cap.name));
-    let subject = if best.volumes > 1 { "each" } else { "it" };
-    let subject = match figures::machine(best) {
-        Some(machine) => format!("On {machine} {subject}"),
-        None => capitalized(subject),
-    };
+    let subject = if best.volumes > 1 { "Each" } else { "It" };
     format!("{subject} sustains {} IOPS{mean}{percentile}{limit}.", whole(best.rate))
 }
 
 fn actions(plan: &PlanResult, index: usize) -> Vec<Action> {
     let best = &plan.candidates[index];
-    let create = create_volume(&best.spec.name).map(|command| Action { what: String::new(), command: Some(command) });
+    let command = |command: String| Action { what: String::new(), command: Some(command) };
+    let launch = best.machine.as_ref().filter(|machine| machine.is_chosen);
+    let launch = launch.and_then(|machine| create_machine(&best.listed, &machine.kind.name)).map(command);
+    let create = create_volume(&best.spec.name).map(command);
+    let lift = lift(plan, best).map(Action::from);
     let machines = plan.machines_of(index);
     let named = (!machines.is_empty()).then(|| {
-        let few = machines.iter().take(MACHINES).cloned().collect::<Vec<_>>().join(", ");
+        let priced = |machine: &PlannedMachine| {
+            let price = machine.price.as_ref().map(|price| format!(" ({} USD a month)", amount(price.usd_per_month)));
+            format!("{}{}", machine.kind.name, price.unwrap_or_default())
+        };
+        let few = machines.iter().take(MACHINES).map(priced).collect::<Vec<_>>().join(", ");
         Action::from(format!("Attach it to {few} or a larger machine."))
     });
-    let none = plan.need.vcpus.filter(|_| machines.is_empty() && depends_on_machine(best));
-    let none = none.map(|vcpus| Action::from(format!("No machine with {vcpus} vCPUs is known to sustain it.")));
     let depth = best.jobs().filter(|_| best.rate > 0.0).map(|(jobs, depth)| {
         let total = figures::depth(best.in_flight.unwrap_or(0.0));
         let plural = if jobs == 1 { "" } else { "s" };
         let requests = if total == "1" { "request" } else { "requests" };
         Action::from(format!("Keep {total} {requests} in flight ({jobs} job{plural} with iodepth={depth})."))
     });
-    create.into_iter().chain(named).chain(none).chain(depth).collect()
+    let instead = instead(plan, best).map(Action::from);
+    launch.into_iter().chain(create).chain(instead).chain(named).chain(depth).chain(lift).collect()
 }
 
-/// Reports whether the candidate's limits depend on the machine type rather than on the number of vCPUs alone.
-pub(super) fn depends_on_machine(candidate: &Candidate) -> bool {
-    candidate.depends_on_unnamed_machine() && !candidate.about.keys.iter().any(|key| key.name == "vcpus")
+/// Says which of machine and volumes is the bottleneck, and what more costs.
+fn lift(plan: &PlanResult, best: &Candidate) -> Option<String> {
+    let machine = best.machine.as_ref().filter(|_| best.rate > 0.0)?;
+    let cap = best.limit.as_ref()?;
+    let is_machine = best.is_limited_by_machine();
+    let subject = if is_machine { machine.kind.name.as_str() } else { "the volume" };
+    let bottleneck = format!("The bottleneck is {subject} ({}, {} IOPS)", cap.name, whole(cap.iops));
+    let Some(lifted) = &plan.lift else { return Some(format!("{bottleneck}: nothing of this type sustains more.")) };
+    let what = match (&lifted.machine, is_machine) {
+        (Some(larger), true) => larger.kind.name.clone(),
+        _ => figures::provisioned(lifted),
+    };
+    let what = if what.is_empty() { size(lifted) } else { what };
+    let more = lifted.known_price().zip(best.known_price());
+    let more =
+        more.map(|(lifted, best)| format!(", {} USD a month more", amount(lifted.usd_per_month - best.usd_per_month)));
+    let reached = lifted.limit.as_ref().map_or_else(String::new, |cap| format!(" to {} IOPS", whole(cap.iops)));
+    Some(format!("{bottleneck}: {what} lifts it{reached}{}.", more.unwrap_or_default()))
 }
 
 fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
@@ -111,7 +142,7 @@ fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
         basis.push("no --capacity given: the size is the smallest that sustains the load".to_owned());
     }
     basis.extend(dated(plan, best));
-    if let Some(lacks) = best.price.as_ref().and_then(|money| money.price.lacks.as_ref()) {
+    if let Some(lacks) = best.price.as_ref().and_then(|money| money.lacks.as_ref()) {
         basis.push(format!("the price excludes {lacks} (price unknown)"));
     }
     basis.push(match best.survived {
@@ -122,8 +153,10 @@ fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
     basis.extend(
         latency.or_else(|| best.mean_secs.map(|_| format!("its latency is {}", best.about.latency_basis.name()))),
     );
-    let region = plan.need.region.as_ref().filter(|_| figures::unknown_region(&plan.need).is_some());
-    basis.extend(region.map(|region| format!("no price is known for {region} (--details lists the regions)")));
+    let unknown = figures::unknown_region(&plan.need);
+    let unknown = unknown.and_then(|text| Some(text.split_once(':')?.0.to_owned()));
+    basis.extend(unknown.map(|region| format!("{region} (--details lists the regions)")));
+    basis.extend(stripe(best));
     basis.extend(figures::unknown_machine(best));
     basis.extend(best.spec.on_request().map(str::to_owned));
     basis.extend(figures::jitter(best, &plan.need));
@@ -148,6 +181,25 @@ fn dated(plan: &PlanResult, best: &Candidate) -> Option<String> {
     let remedy = format!(": `fathom catalog update --from FILE` renews {object}");
     let remedy = if is_renewable { remedy.as_str() } else { "" };
     Some(format!("{subject} of {date} ({up_to}{} days old){remedy}", age.days))
+}
+
+/// Names one volume that does without the risk of RAID 0.
+fn instead(plan: &PlanResult, best: &Candidate) -> Option<String> {
+    let mut others = plan.meeting().filter(|other| other.members() == 1 && other.known_price().is_some());
+    let single = others.find(|_| best.members() > 1)?;
+    let cost = single.price.as_ref().map(price)?;
+    Some(format!("Or buy one volume: {}{}, {cost}.", figures::volumes(single), on_machine(single)))
+}
+
+/// Says what a stripe risks.
+fn stripe(best: &Candidate) -> Option<String> {
+    let members = Some(best.members()).filter(|members| *members > 1)?;
+    let rate = best.about.annual_failure.as_ref().map_or_else(String::new, |failure| {
+        let set = 100.0 * (1.0 - (1.0 - failure.percent / 100.0).powi(members as i32));
+        let [set, one] = [set, failure.percent].map(|percent| significant(percent, 2));
+        format!(": up to {set}% a year, {one}% for one")
+    });
+    Some(format!("RAID 0 of {members} loses all data with any one of them{rate}"))
 }
 
 /// Says what no volume has, and what comes nearest.

@@ -3,7 +3,7 @@
 use plan::{Candidate, Ranking};
 use results::plan::PlanResult;
 
-use super::figures::{percentile_name, wanted};
+use super::figures::{kind, percentile_name, wanted};
 use crate::chart::{Axis, Frame, STYLE, Scale, Svg, time};
 use crate::volume_terms::amount;
 
@@ -13,6 +13,9 @@ const HEIGHT: f64 = 520.0;
 const FRAME: [f64; 4] = [80.0, 90.0, 860.0, 450.0];
 /// Height of the title of a standalone chart.
 const HEAD: f64 = 62.0;
+
+/// Maximum number of labelled points; the others have a title only.
+const LABELS_MAX: usize = 16;
 
 /// Font of a standalone chart.
 const FONT: &str = "svg{font:12px system-ui,-apple-system,'Segoe UI','DejaVu Sans',sans-serif}.way{fill:none;stroke:var(--line)}.bound{stroke:var(--c1);stroke-dasharray:5 4}";
@@ -116,18 +119,22 @@ impl PriceChart<'_> {
         // Labels of points on the front are placed first.
         let (front_points, other_points): (Vec<&Point>, Vec<&Point>) =
             points.iter().partition(|point| is_on_front(point.0));
-        for point in front_points.into_iter().chain(other_points) {
+        for (number, point) in front_points.into_iter().chain(other_points).enumerate() {
             let class = if is_on_front(point.0) { "o s0" } else { "o s5" };
             let (x, y) = at(point);
-            let name = &self.candidates[point.0].listed;
-            let place = labels.place((x, y), name);
+            let candidate = self.candidates[point.0];
+            let title = format!("{}: {} USD a month, {}", candidate.spec.name, amount(point.1), time(point.2));
+            if number >= LABELS_MAX {
+                out.circle(class, (x, y), 4.5, &title);
+                continue;
+            }
+            let name = kind(candidate);
+            let place = labels.place((x, y), &name);
             if (place.1 - y).abs() > 2.0 * ROW {
                 out.line("way", (x, y), (place.0, if place.1 < y { place.1 + 3.0 } else { place.1 - 9.0 }));
             }
-            let candidate = self.candidates[point.0];
-            let title = format!("{}: {} USD a month, {}", candidate.spec.name, amount(point.1), time(point.2));
             out.circle(class, (x, y), 4.5, &title);
-            out.words(place, "note", name);
+            out.words(place, "note", &name);
         }
         out.finish()
     }

@@ -1,6 +1,7 @@
 //! Figures of plans as phrases, shared by all formats.
 
-use plan::{Candidate, JitterComparison, MonthlyCost, Need, Requirement, UnmetNeed};
+use plan::workload::LoadDoubt;
+use plan::{Candidate, JitterComparison, MonthlyCost, Need, PlannedMachine, Requirement, UnmetNeed};
 use results::plan::PlanResult;
 use units::{Bytes, Nanos, count, grouped, requests_in_flight, significant};
 use volume::catalogue::FigureOrigin;
@@ -38,19 +39,23 @@ pub(super) fn remarks(plan: &PlanResult) -> impl Iterator<Item = String> {
     plan.derivation.iter().cloned().chain(figures)
 }
 
-/// Explains that no price is known in the region of the need, and which regions have prices; `None` if the region is
-/// known.
+/// Names the regions of the need in which no price is known, and which have prices; `None` if all are known.
 pub(super) fn unknown_region(need: &Need) -> Option<String> {
-    let region = need.region.as_ref()?;
+    if need.regions.is_empty() {
+        return None;
+    }
     let regions = plan::regions(need);
-    if regions.iter().any(|known| known.eq_ignore_ascii_case(region)) {
+    let is_unknown = |region: &&String| !regions.iter().any(|known| known.eq_ignore_ascii_case(region));
+    let unknown: Vec<&str> = need.regions.iter().filter(is_unknown).map(String::as_str).collect();
+    if unknown.is_empty() {
         return None;
     }
     let known = match regions.is_empty() {
         true => "no price states a region".to_owned(),
         false => format!("prices are known for {}", regions.join(", ")),
     };
-    Some(format!("no price is known for {region}: {known}; prices without a region are assumed to apply"))
+    let unknown = unknown.join(", ");
+    Some(format!("no price is known for {unknown}: {known}; prices without a region are assumed to apply"))
 }
 
 /// Describes the exchange rate of the plan; `None` if all prices are in US dollars.
@@ -124,7 +129,7 @@ pub(super) fn merging(candidate: &Candidate) -> Option<String> {
     Some(format!("{each}; sequential ones are merged ({})", cited_merging(&effect.merging)))
 }
 
-/// Returns the machine type that the need or the volume names.
+/// Returns the machine type that the need or the volume names, or that the plan chose.
 pub(super) fn machine(candidate: &Candidate) -> Option<&str> {
     let key = candidate.about.keys.iter().find(|key| key.name == "machine")?;
     Some(key.value.as_str()).filter(|name| !name.is_empty())
@@ -153,7 +158,7 @@ pub(super) fn in_short(candidate: &Candidate, need: &Need) -> Vec<String> {
     without.into_iter().chain(merging).chain(unknown).chain(on_request).collect()
 }
 
-pub(super) const NOT_CONSIDERED: &str = "Not considered: striping several volumes (RAID 0), machine prices.";
+pub(super) const NOT_CONSIDERED: &str = "Not considered: snapshots, network traffic, taxes.";
 
 /// Lists what the plan does not consider, and the exchange rate of its prices.
 pub(super) fn scope(need: &Need, candidates: &[Candidate]) -> Vec<String> {
@@ -183,11 +188,49 @@ pub(super) fn unpriced(plan: &PlanResult, best: &Candidate) -> Option<String> {
 /// Lists the parts of a price: `capacity 81.92, IOPS 60.00`.
 pub(super) fn split(money: &MonthlyCost) -> String {
     let paid = price_parts(&money.price.parts).into_iter().filter(|(_, part)| *part > 0.0);
-    paid.map(|(what, part)| format!("{what} {}", amount(part))).collect::<Vec<_>>().join(", ")
+    let paid = paid.map(|(what, part)| format!("{what} {}", amount(part)));
+    let machine = money.machines_usd.map(|usd| format!("machine {}", amount(usd)));
+    paid.chain(machine).collect::<Vec<_>>().join(", ")
 }
 
 pub(super) fn time(secs: f64) -> String {
     Nanos::from_secs_f64(secs).to_string()
+}
+
+/// Returns the volumes of a candidate with what is provisioned: `aws/gp3, 1,024 GiB`, `2 x 4 aws/gp3 in RAID 0, each
+/// 256 GiB, 3,000 IOPS`.
+pub(super) fn volumes(candidate: &Candidate) -> String {
+    let parts: Vec<String> =
+        [size(candidate), provisioned(candidate)].into_iter().filter(|part| !part.is_empty()).collect();
+    let (sets, members) = (candidate.volumes, candidate.members());
+    let times = |count: u32| if count > 1 { format!("{count} x ") } else { String::new() };
+    let each = if members > 1 { " in RAID 0, each" } else { "," };
+    format!("{}{}{}{each} {}", times(sets), times(members), candidate.listed, parts.join(", "))
+}
+
+/// Returns the type of a candidate, with the number of volumes in RAID 0: `4 x aws/gp3`.
+pub(super) fn kind(candidate: &Candidate) -> String {
+    match candidate.members() {
+        1 => candidate.listed.clone(),
+        members => format!("{members} x {}", candidate.listed),
+    }
+}
+
+/// Describes the chosen machine: `m7i.4xlarge (16 vCPUs, 64 GiB)`.
+pub(super) fn machine_type(machine: &PlannedMachine) -> String {
+    let kind = &machine.kind;
+    let memory = kind.memory_bytes.map(|bytes| Bytes::new(bytes).to_string());
+    let facts: Vec<String> =
+        (kind.vcpus > 0).then(|| format!("{} vCPUs", kind.vcpus)).into_iter().chain(memory).collect();
+    if facts.is_empty() { kind.name.clone() } else { format!("{} ({})", kind.name, facts.join(", ")) }
+}
+
+/// Says why the measured load is not the need.
+pub(super) fn doubt(doubt: &LoadDoubt) -> String {
+    match doubt {
+        LoadDoubt::Ceiling(reason) => reason.clone(),
+        LoadDoubt::SinceBoot => "it is the average since boot".to_owned(),
+    }
 }
 
 /// Returns the size in the provider's unit: `1,024 GiB`.
@@ -199,10 +242,11 @@ pub(super) fn size(candidate: &Candidate) -> String {
 /// Lists the values to provision besides the size: `15,000 IOPS, 240 MiB/s`.
 pub(super) fn provisioned(candidate: &Candidate) -> String {
     let asked = candidate.about.keys.iter().filter(|key| key.origin == FigureOrigin::Asked && key.name != "size");
-    let values = asked.filter(|key| key.name != "machine").map(|key| match key.bounds.value {
-        Some(_) => key.value.clone(),
-        None => format!("{} {}", key.name, key.value),
-    });
+    let values =
+        asked.filter(|key| !["machine", "stripe"].contains(&key.name.as_str())).map(|key| match key.bounds.value {
+            Some(_) => key.value.clone(),
+            None => format!("{} {}", key.name, key.value),
+        });
     let values = values.map(|value| match value.strip_prefix("1 ").and_then(|unit| unit.strip_suffix('s')) {
         Some(unit) if !unit.ends_with('/') && !unit.ends_with("bp") => format!("1 {unit}"),
         _ => value,
@@ -251,9 +295,21 @@ pub(super) fn wanted(need: &Need) -> String {
 
 /// Returns phrases for the machine, prices and growth of a need.
 pub(super) fn surroundings(need: &Need) -> Vec<String> {
-    let mut phrases: Vec<String> = need.machine.iter().map(|machine| format!("on {machine}")).collect();
-    phrases.extend(need.vcpus.map(|vcpus| format!("{vcpus} vCPUs")));
-    phrases.extend(need.region.iter().map(|region| format!("prices of {region}")));
+    let machine = &need.machine;
+    let mut phrases: Vec<String> = machine.name.iter().map(|machine| format!("on {machine}")).collect();
+    let least = [
+        machine.vcpus.map(|vcpus| format!("{vcpus} vCPUs")),
+        machine.memory_bytes.map(|bytes| format!("{} of memory", Bytes::new(bytes))),
+        machine.arch.clone(),
+        machine.family.as_ref().map(|family| format!("{family} family")),
+    ];
+    let least: Vec<String> = least.into_iter().flatten().collect();
+    if !least.is_empty() {
+        phrases.push(format!("a machine with {}", least.join(", ")));
+    }
+    if !need.regions.is_empty() {
+        phrases.push(format!("prices of {}", need.regions.join(", ")));
+    }
     phrases.extend(need.budget.map(|budget| format!("up to {} USD a month", amount(budget))));
     if need.growth > 0.0 {
         phrases.push(format!("and {}% more in a year", significant(100.0 * need.growth, 2)));

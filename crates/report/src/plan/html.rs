@@ -67,20 +67,28 @@ fn verdict(plan: &PlanResult) -> Vec<PageBlock> {
 /// Compares the first volumes that meet the need; `with_limits` adds the limit of each and what it rests on.
 pub(super) fn compared(plan: &PlanResult, most: usize, with_limits: bool) -> PageBlock {
     let percentile = plan.need.percentile.map(|_| figures::percentile_name(&plan.need));
-    let mut head = vec!["volume", "size", "USD a month", "latency"];
+    let with_machine = plan.need.machine.is_open();
+    let mut head = vec!["volume", "size", "USD a month"];
+    head.extend(with_machine.then_some("machine"));
+    head.push("latency");
     head.extend(percentile);
-    head.extend(["basis", "depth", if with_limits { "provisioned; limit" } else { "provisioned" }]);
+    let has_basis = with_limits || !with_machine;
+    head.extend(has_basis.then_some(["basis", "depth"]).into_iter().flatten());
+    head.push(if with_limits { "provisioned; limit" } else { "provisioned" });
     let numbers = ["size", "USD a month", "latency", "p99", "p99.9", "depth"];
     let numbers: Vec<usize> = (0..head.len()).filter(|column| numbers.contains(&head[*column])).collect();
     let row = |index: &usize| {
         let candidate = &plan.candidates[*index];
         let front = if plan.ranking.front.contains(index) { " *" } else { "" };
         let dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
-        let mut row = vec![format!("{}{front}", candidate.listed), size(candidate), month(candidate)];
+        let mut row = vec![format!("{}{front}", figures::kind(candidate)), size(candidate), month(candidate)];
+        row.extend(with_machine.then(|| dash(figures::machine(candidate).map(str::to_owned))));
         row.push(dash(candidate.mean_secs.map(time)));
         row.extend(percentile.map(|_| dash(candidate.percentile_secs.map(time))));
-        row.push(candidate.about.latency_basis.name().to_owned());
-        row.push(dash(candidate.in_flight.map(figures::depth)));
+        if has_basis {
+            row.push(candidate.about.latency_basis.name().to_owned());
+            row.push(dash(candidate.in_flight.map(figures::depth)));
+        }
         let rest = [provisioned(candidate), limit(candidate)].into_iter().filter(|part| !part.is_empty());
         row.push(match with_limits {
             true => rest.chain(figures::in_short(candidate, &plan.need)).collect::<Vec<_>>().join("; "),
@@ -95,15 +103,15 @@ pub(super) fn compared(plan: &PlanResult, most: usize, with_limits: bool) -> Pag
 fn prices(plan: &PlanResult) -> PageBlock {
     let row = |candidate: &Candidate| {
         let Some(money) = &candidate.price else {
-            return vec![candidate.listed.clone(), "unknown".to_owned(), String::new(), String::new(), String::new()];
+            return vec![figures::kind(candidate), "unknown".to_owned(), String::new(), String::new(), String::new()];
         };
         let per_unit =
             candidate.price_per_iops().zip(candidate.price_per_mibps()).map_or_else(String::new, |(iops, rate)| {
                 format!("{} per IOPS, {} per MiB/s", significant(iops, 3), significant(rate, 3))
             });
         let lacks =
-            money.price.lacks.as_ref().map_or_else(String::new, |lacks| format!("; excludes {lacks} (price unknown)"));
-        vec![candidate.listed.clone(), month(candidate), holds(money), per_unit, split(money) + &lacks]
+            money.lacks.as_ref().map_or_else(String::new, |lacks| format!("; excludes {lacks} (price unknown)"));
+        vec![figures::kind(candidate), month(candidate), holds(money), per_unit, split(money) + &lacks]
     };
     let head = ["volume", "USD a month", "region, date", "USD", "parts"];
     PageBlock::table(&head, &[1], plan.meeting().map(row).collect())

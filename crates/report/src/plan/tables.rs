@@ -3,11 +3,11 @@
 use plan::{Candidate, JitterComparison, JitterEffect, Nearest, UnmetNeed};
 use results::plan::PlanResult;
 use results::plan::document::{
-    CandidatePrice, JitterLatency, NOT_CONSIDERED, PlanCandidate, PlanDocument, PlanExchange, PlanFailure,
-    PlanImpossible, PlanJitter, PlanJobs, PlanLimit, PlanMerging, PlanNeed, PlanNextStep, PlanPercentile, RateBurst,
+    CandidatePrice, JitterLatency, NOT_CONSIDERED, PlanCandidate, PlanConditions, PlanDocument, PlanExchange,
+    PlanFailure, PlanImpossible, PlanJitter, PlanJobs, PlanLimit, PlanMerging, PlanNeed, PlanNextStep, PlanPercentile,
+    RateBurst,
 };
 use results::stored::sorted;
-use units::Nanos;
 
 use super::answer;
 use super::figures::{self, name};
@@ -19,7 +19,8 @@ pub(crate) fn csv(plan: &PlanResult) -> String {
         "volume,meets,front,size_bytes,currency,price_per_month,capacity_price,iops_price,throughput_price,\
          performance_price,price_complete,region,price_date,price_per_iops,price_per_mibps,limit,limit_iops,headroom,\
          wanted_iops,block_bytes,latency_ns,percentile_ns,in_flight,iops_per_gb,cpus,confirmed,why_not,\
-         usd_per_month,latency_basis,percentile_without_jitter_ns,latency_without_jitter_ns,unknown_machine_limits\n",
+         usd_per_month,latency_basis,percentile_without_jitter_ns,latency_without_jitter_ns,unknown_machine_limits,\
+         machine,machines_usd_per_month,stripe\n",
     );
     for index in plan.ranking.meeting.iter().chain(&plan.ranking.missing) {
         let candidate = &plan.candidates[*index];
@@ -64,6 +65,9 @@ pub(crate) fn csv(plan: &PlanResult) -> String {
             ns(candidate.jitter.as_ref().and_then(|effect| effect.percentile_secs).map(|secs| secs.without)),
             ns(candidate.jitter.as_ref().and_then(|effect| effect.mean_secs).map(|secs| secs.without)),
             escape::csv(&candidate.spec.unknown_limits.join("; ")),
+            text(figures::machine(candidate)),
+            number(money.and_then(|money| money.machines_usd)),
+            candidate.members().to_string(),
         ];
         out.push_str(&fields.join(","));
         out.push('\n');
@@ -90,20 +94,11 @@ pub(crate) fn json<'a>(plan: &'a PlanResult) -> String {
             block_bytes: need.block,
             read_share: need.read_share,
             sequential: need.sequential,
-            capacity_bytes: need.capacity,
-            mean_ns: need.mean.map(Nanos::get),
             percentile: need.percentile.map(|(share, bound)| PlanPercentile { share, ns: bound.get() }),
-            machines: need.machines,
             shared: need.shared,
-            scratch: need.scratch,
-            vcpus: need.vcpus,
-            machine: need.machine.as_deref(),
-            volumes: &need.volumes,
-            region: need.region.as_deref(),
-            budget_usd: need.budget,
-            growth_per_year: need.growth,
-            headroom: need.headroom,
+            conditions: PlanConditions::new(need, need.mean),
             arithmetic: &plan.derivation,
+            unknown: plan.doubt.as_ref().map(figures::doubt),
         },
         exchange: PlanExchange {
             usd_per_eur: need.exchange.usd_per_eur,
@@ -119,6 +114,7 @@ pub(crate) fn json<'a>(plan: &'a PlanResult) -> String {
         without_headroom: plan.without_headroom.as_ref().map(|tight| tight.spec.name.as_str()),
         front: ranking.front.iter().map(|index| one(*index)).collect(),
         next_step: plan.next_step.as_ref().map(next_step),
+        lift: plan.lift.as_ref().map(next_step),
         meeting: of(&ranking.meeting),
         missing: of(&ranking.missing),
         impossible: ranking.impossible.iter().map(impossible).collect(),
@@ -127,11 +123,12 @@ pub(crate) fn json<'a>(plan: &'a PlanResult) -> String {
 }
 
 fn next_step(next: &Candidate) -> PlanNextStep<'_> {
-    let price = next.known_price().map(|money| &money.price);
+    let money = next.known_price();
     PlanNextStep {
         volume: &next.spec.name,
-        price_per_month: price.map(|price| price.per_month),
-        currency: price.map(|price| price.currency.as_str()),
+        price_per_month: money.map(|money| money.price.per_month),
+        currency: money.map(|money| money.price.currency.as_str()),
+        usd_per_month: money.map(|money| money.usd_per_month),
         confirmed: next.survived,
     }
 }
@@ -170,9 +167,11 @@ fn candidate<'a>(plan: &'a PlanResult, index: usize, candidate: &'a Candidate) -
         jobs: candidate.jobs().map(|(numjobs, iodepth)| PlanJobs { numjobs, iodepth }),
         iops_per_gb: candidate.iops_per_gb(),
         burst: candidate.burst.map(|(iops, secs)| RateBurst { iops: finite(iops), secs: finite(secs) }),
-        volumes: candidate.volumes,
+        volumes: candidate.volumes * candidate.members(),
+        stripe: candidate.members(),
+        machine: candidate.machine.as_ref().map(Into::into),
         cpus: candidate.cpus,
-        machines: plan.machines_of(index),
+        machines: plan.machines_of(index).iter().map(|machine| machine.kind.name.as_str()).collect(),
         confirmed: candidate.survived,
         margin: candidate.margin,
         as_of: &about.as_of,

@@ -40,10 +40,24 @@ pub(crate) fn create(volume: &str) -> Option<String> {
     let Some(stripe) = volume.split(',').find_map(|word| word.strip_prefix("stripe=")) else { return Some(one) };
     let (members, unit) = stripe.split_once('/').unwrap_or((stripe, "512KiB"));
     let chunk = unit.trim_end_matches("iB");
+    // Each has a name of its own.
+    let one = one.replace(" DISK ", " DISK-$i ");
     Some(format!(
         "for i in $(seq {members}); do {one}; done; \
          mdadm --create /dev/md0 --level=0 --raid-devices={members} --chunk={chunk} DISK..."
     ))
+}
+
+/// Returns the command that launches a machine for a volume of the catalogue, if its provider has one.
+pub(crate) fn create_machine(volume: &str, machine: &str) -> Option<String> {
+    match volume.split(['/', '@']).next()? {
+        "aws" => Some(format!("aws ec2 run-instances --image-id IMAGE --instance-type {machine}")),
+        "gcp" => Some(format!("gcloud compute instances create NAME --zone=ZONE --machine-type={machine}")),
+        "azure" => {
+            Some(format!("az vm create --resource-group GROUP --name NAME --image IMAGE --size Standard_{machine}"))
+        }
+        _ => None,
+    }
 }
 
 fn create_one(volume: &str) -> Option<String> {

@@ -7,7 +7,7 @@ use volume::spec::Price;
 use crate::answer::Answer;
 
 /// What a plan does not consider.
-pub const NOT_CONSIDERED: [&str; 2] = ["several volumes striped together (RAID 0)", "prices of machines"];
+pub const NOT_CONSIDERED: [&str; 2] = ["snapshots and network traffic", "taxes"];
 
 /// A plan with its sentences.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -36,6 +36,8 @@ pub struct PlanDocument<'a> {
     pub front: Vec<&'a str>,
     /// The cheapest volume for twice the rate.
     pub next_step: Option<PlanNextStep<'a>>,
+    /// The best volume, or its machine, with more of what limits it; of plans with a machine.
+    pub lift: Option<PlanNextStep<'a>>,
     /// Volumes that meet the need, the cheapest first.
     pub meeting: Vec<PlanCandidate<'a>>,
     /// Volumes that do not meet the need, the nearest first.
@@ -63,32 +65,73 @@ pub struct PlanNeed<'a> {
     pub read_share: f64,
     /// Whether operations are sequential.
     pub sequential: bool,
+    /// Maximum latency at a percentile.
+    pub percentile: Option<PlanPercentile>,
+    /// Whether all machines read one volume instead of one each.
+    pub shared: bool,
+    #[serde(flatten)]
+    pub conditions: PlanConditions<'a>,
+    /// How the need was derived from a workload or a file, one line per element.
+    pub arithmetic: &'a [String],
+    /// Why the measured load is not the need, which is unknown; `null` if it is known.
+    pub unknown: Option<String>,
+}
+
+/// What a plan requires beside rates, and among which volumes and machines it chooses.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PlanConditions<'a> {
     pub capacity_bytes: Option<u64>,
     /// Maximum mean latency in nanoseconds.
     pub mean_ns: Option<u64>,
-    /// Maximum latency at a percentile.
-    pub percentile: Option<PlanPercentile>,
     pub machines: u32,
-    /// Whether all machines read one volume instead of one each.
-    pub shared: bool,
     /// Whether data may be lost with the machine, as on local disks.
     pub scratch: bool,
-    /// Processors per machine.
-    pub vcpus: Option<u32>,
     /// Machine type, by its provider's name.
     pub machine: Option<&'a str>,
+    /// Least number of processors of the machine.
+    pub vcpus: Option<u32>,
+    /// Least memory of the machine.
+    pub memory_bytes: Option<u64>,
+    /// Architecture of the machine.
+    pub arch: Option<&'a str>,
+    /// Family of the machine.
+    pub family: Option<&'a str>,
+    /// Most volumes of one type in RAID 0; 1 for none.
+    pub stripe_max: u32,
     /// Volumes to consider; all if empty.
     pub volumes: &'a [String],
-    /// Region for prices.
-    pub region: Option<&'a str>,
+    /// Regions for prices.
+    pub regions: &'a [String],
     /// Budget in US dollars per month for all machines.
     pub budget_usd: Option<f64>,
     /// Planned yearly growth as a fraction.
     pub growth_per_year: f64,
     /// Planned spare capacity as a fraction.
     pub headroom: f64,
-    /// How the need was derived from a workload or a file, one line per element.
-    pub arithmetic: &'a [String],
+}
+
+impl<'a> PlanConditions<'a> {
+    /// Returns the conditions of a need; `mean` is the bound on the mean latency.
+    #[must_use]
+    pub fn new(need: &'a plan::Need, mean: Option<units::Nanos>) -> Self {
+        Self {
+            capacity_bytes: need.capacity,
+            mean_ns: mean.map(units::Nanos::get),
+            machines: need.machines,
+            scratch: need.scratch,
+            machine: need.machine.name.as_deref(),
+            vcpus: need.machine.vcpus,
+            memory_bytes: need.machine.memory_bytes,
+            arch: need.machine.arch.as_deref(),
+            family: need.machine.family.as_deref(),
+            stripe_max: need.stripe_max,
+            volumes: &need.volumes,
+            regions: &need.regions,
+            budget_usd: need.budget,
+            growth_per_year: need.growth,
+            headroom: need.headroom,
+        }
+    }
 }
 
 /// A percentile of latencies.
@@ -112,7 +155,7 @@ pub struct PlanExchange<'a> {
     pub date: &'a str,
 }
 
-/// The cheapest volume for twice the rate.
+/// The cheapest volume for more than the need.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PlanNextStep<'a> {
     /// Name of the volume with its keys.
@@ -121,6 +164,8 @@ pub struct PlanNextStep<'a> {
     pub price_per_month: Option<f64>,
     /// Currency of that price.
     pub currency: Option<&'a str>,
+    /// Total of volumes and machines in US dollars.
+    pub usd_per_month: Option<f64>,
     /// Whether a simulation confirmed it; `null` if it was not simulated.
     pub confirmed: Option<bool>,
 }
@@ -187,10 +232,14 @@ pub struct PlanCandidate<'a> {
     pub burst: Option<RateBurst>,
     /// Number of volumes to buy.
     pub volumes: u32,
+    /// Number of volumes in each RAID 0; 1 without one.
+    pub stripe: u32,
+    /// Machine to which it is attached: the named one, or the one that the plan chose.
+    pub machine: Option<PlanMachine<'a>>,
     /// Processors to leave free, if the provider has a rule.
     pub cpus: Option<f64>,
     /// Machine types that suffice; only of the best and the fastest candidate.
-    pub machines: &'a [String],
+    pub machines: Vec<&'a str>,
     /// Whether a simulation confirmed it; `null` if it was not simulated.
     pub confirmed: Option<bool>,
     /// Factor by which it is dimensioned above the need, after simulations of smaller ones fell short.
@@ -209,6 +258,44 @@ pub struct PlanCandidate<'a> {
     pub merging: Option<PlanMerging<'a>>,
     /// Names of machine limits that are unknown and therefore not modelled.
     pub unknown_machine_limits: &'a [String],
+}
+
+/// A machine of a plan.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PlanMachine<'a> {
+    /// Provider's name.
+    pub name: &'a str,
+    /// Whether the plan chose it; otherwise it was named.
+    pub chosen: bool,
+    pub vcpus: Option<u32>,
+    pub memory_bytes: Option<u64>,
+    /// Architecture.
+    pub arch: Option<&'a str>,
+    /// Family.
+    pub family: Option<&'a str>,
+    /// Price of one machine; `null` if unknown.
+    pub usd_per_month: Option<f64>,
+    /// Region of the price.
+    pub region: Option<&'a str>,
+    /// Date of the price.
+    pub date: Option<&'a str>,
+}
+
+impl<'a> From<&'a plan::PlannedMachine> for PlanMachine<'a> {
+    fn from(machine: &'a plan::PlannedMachine) -> Self {
+        let (kind, price) = (&machine.kind, machine.price.as_ref());
+        Self {
+            name: &kind.name,
+            chosen: machine.is_chosen,
+            vcpus: (kind.vcpus > 0).then_some(kind.vcpus),
+            memory_bytes: kind.memory_bytes,
+            arch: kind.arch.as_deref(),
+            family: kind.family.as_deref(),
+            usd_per_month: price.map(|price| price.usd_per_month),
+            region: price.map(|price| &*price.region),
+            date: price.map(|price| price.source.date.as_str()),
+        }
+    }
 }
 
 /// The lowest cap of a volume.
@@ -280,8 +367,12 @@ pub struct PlanMerging<'a> {
 pub struct MonthlyPrice<'a> {
     #[serde(flatten)]
     pub price: &'a Price,
-    /// Total in US dollars, in which candidates are compared.
+    /// Price of the machines in US dollars; `null` without one or if it is unknown.
+    pub machines_usd_per_month: Option<f64>,
+    /// Total of volumes and machines in US dollars, in which candidates are compared.
     pub usd_per_month: f64,
+    /// Costs that the total does not include, because their price is unknown.
+    pub excludes: Option<&'a str>,
     /// Requested region, if the price is published under another name.
     pub stands_for: Option<&'a str>,
     /// Date of the price.
@@ -292,7 +383,9 @@ impl<'a> From<&'a plan::MonthlyCost> for MonthlyPrice<'a> {
     fn from(money: &'a plan::MonthlyCost) -> Self {
         Self {
             price: &money.price,
+            machines_usd_per_month: money.machines_usd,
             usd_per_month: money.usd_per_month,
+            excludes: money.lacks.as_deref(),
             stands_for: money.stands_for.as_deref(),
             date: &money.price.source.date,
         }

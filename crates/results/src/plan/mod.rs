@@ -6,7 +6,7 @@ pub mod trace;
 use jiff::civil::Date;
 use plan::replay::{ReplayBounds, ReplayResult, ReplayedCandidate};
 use plan::workload::LoadDoubt;
-use plan::{Candidate, Need, Ranking};
+use plan::{Candidate, Need, PlannedMachine, Ranking};
 
 /// A plan with everything that its formats print.
 #[derive(Clone, Debug)]
@@ -23,10 +23,12 @@ pub struct PlanResult {
     pub ranking: Ranking,
     /// The cheapest volume for twice the rate.
     pub next_step: Option<Candidate>,
+    /// The best candidate with more of what limits it; of plans with a machine.
+    pub lift: Option<Candidate>,
     /// The cheapest volume without headroom, if none meets the need with it.
     pub without_headroom: Option<Candidate>,
     /// Machine types that suffice for the best and the fastest candidate, by candidate index.
-    pub machines: Vec<(usize, Vec<String>)>,
+    pub machines: Vec<(usize, Vec<PlannedMachine>)>,
     /// Seed of the simulations.
     pub seed: u64,
     /// Whether simulations confirmed the candidates.
@@ -56,7 +58,7 @@ impl PlanResult {
 
     /// Returns the machine types that suffice for a candidate.
     #[must_use]
-    pub fn machines_of(&self, index: usize) -> &[String] {
+    pub fn machines_of(&self, index: usize) -> &[PlannedMachine] {
         self.machines.iter().find(|(known, _)| *known == index).map_or(&[], |(_, machines)| machines)
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::document::{MonthlyPrice, PlanPercentile};
+use super::document::{MonthlyPrice, PlanConditions, PlanPercentile};
 
 /// A plan for a trace with its sentences.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -88,28 +88,10 @@ pub struct ReplayedPart {
 /// Requirements on the volumes.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TracePlanNeed<'a> {
-    pub capacity_bytes: Option<u64>,
-    /// Maximum mean latency in nanoseconds.
-    pub mean_ns: Option<u64>,
     /// Maximum latencies at percentiles.
     pub percentiles: Vec<PlanPercentile>,
-    /// Planned spare capacity as a fraction.
-    pub headroom: f64,
-    /// Planned yearly growth as a fraction.
-    pub growth_per_year: f64,
-    pub machines: u32,
-    /// Whether data may be lost with the machine, as on local disks.
-    pub scratch: bool,
-    /// Processors per machine.
-    pub vcpus: Option<u32>,
-    /// Machine type, by its provider's name.
-    pub machine: Option<&'a str>,
-    /// Volumes to consider; all if empty.
-    pub volumes: &'a [String],
-    /// Region for prices.
-    pub region: Option<&'a str>,
-    /// Budget in US dollars per month for all machines.
-    pub budget_usd: Option<f64>,
+    #[serde(flatten)]
+    pub conditions: PlanConditions<'a>,
 }
 
 /// A volume of the catalogue on which the trace was replayed.

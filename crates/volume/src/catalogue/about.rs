@@ -8,8 +8,8 @@ use super::bounds::{Bounds, FigureOrigin};
 use super::key::KeyKind;
 use super::placed_rule::SchemaRule;
 use super::rule::{eval, number};
-use super::schema::{LatencyBasis, VolumeType};
-use crate::spec::Price;
+use super::schema::{FailureRule, LatencyBasis, VolumeType};
+use crate::spec::{LimitSource, Price};
 
 /// Descriptive facts of a volume.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,10 +21,19 @@ pub struct About {
     pub edition: Option<String>,
     /// Date of the last check of the figures.
     pub as_of: String,
+    /// Notes on the provider's figures, such as contradictory sources. Notes on the model are in its
+    /// [`Spec`](crate::Spec).
+    pub remarks: Vec<String>,
     /// Figures that are not published.
     pub unknown: Vec<String>,
     /// Whether many machines may read it at once.
     pub many_readers: bool,
+    /// Most such volumes on one machine of the provider; its types may take fewer. `None` if it is not published.
+    pub max_volumes: Option<u32>,
+    /// Source of `max_volumes`.
+    pub max_volumes_source: String,
+    /// Published probability that the volume is lost within a year; `None` if it is not published.
+    pub annual_failure: Option<AnnualFailure>,
     /// Keys with their ranges and values.
     pub keys: Vec<KeyFacts>,
     /// Reason for an assumed latency; `None` if it is not assumed.
@@ -33,6 +42,16 @@ pub struct About {
     pub latency_basis: LatencyBasis,
     /// Prices in all known regions, including that of its [`Spec`](crate::Spec).
     pub prices: Vec<RegionalPrice>,
+}
+
+/// Published probability that a volume is lost within a year.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AnnualFailure {
+    /// Upper bound, in percent.
+    pub percent: f64,
+    /// What the provider says.
+    pub published: String,
+    pub source: LimitSource,
 }
 
 /// A price and the regions in which it applies.
@@ -48,9 +67,14 @@ impl RegionalPrice {
     /// Reports whether the price applies in a region; one without a region applies everywhere.
     #[must_use]
     pub fn holds_in(&self, region: &str) -> bool {
-        let Some(own) = &self.price.region else { return true };
-        std::iter::once(own).chain(&self.also).any(|known| known.eq_ignore_ascii_case(region))
+        holds_in(self.price.region.as_deref(), &self.also, region)
     }
+}
+
+/// Reports whether a price of the region `own`, and of `also`, applies in another region.
+pub(super) fn holds_in(own: Option<&str>, also: &[String], region: &str) -> bool {
+    let Some(own) = own else { return true };
+    std::iter::once(own).chain(also.iter().map(String::as_str)).any(|known| known.eq_ignore_ascii_case(region))
 }
 
 /// A key of a volume.
@@ -70,19 +94,36 @@ pub struct KeyFacts {
 
 pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
     let provider = &found.provider;
+    let (max_volumes, max_volumes_source) = max_volumes(found);
+    let failure = |rule: &FailureRule| AnnualFailure {
+        percent: rule.percent,
+        published: rule.published.clone(),
+        source: provider.sources.get(&*rule.source).cloned().unwrap_or_default(),
+    };
     let is_assumed = volume.drive.is_none() && found.values.common.latency_ns.is_none();
     About {
         provider: provider.title.clone(),
         media: volume.media.clone(),
         edition: volume.edition.clone(),
         as_of: volume.as_of.clone().unwrap_or_else(|| provider.as_of.clone()),
+        remarks: volume.remarks.clone(),
         unknown: volume.unknown.clone(),
         many_readers: volume.many_readers,
+        max_volumes,
+        max_volumes_source,
+        annual_failure: volume.failure.as_ref().map(failure),
         keys: volume.keys.iter().map(|key| key_about(found, key)).collect(),
         latency_assumed: volume.latency.assumed.clone().filter(|_| is_assumed),
         latency_basis: basis(found, volume),
         prices: Vec::new(),
     }
+}
+
+/// Returns the most volumes of a type on one machine, and the source. The provider's number is not one of older pages.
+pub(super) fn max_volumes(found: &FoundVolume) -> (Option<u32>, String) {
+    let (volume, today) = (found.volume(), found.provider.max_volumes.as_ref());
+    let most = volume.max_volumes.as_ref().or(today.filter(|_| volume.as_of.is_none()));
+    (most.map(|most| most.count), super::cited(&found.provider, most.map(|most| &most.source)))
 }
 
 fn basis(found: &FoundVolume, volume: &VolumeType) -> LatencyBasis {

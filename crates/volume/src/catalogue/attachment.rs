@@ -16,10 +16,14 @@ pub(super) fn refusal(provider: &Provider, volume: &VolumeType, machine: &str) -
     let only = if only.is_empty() { String::new() } else { format!("; in this series only to {}", only.join(", ")) };
     let message = format!("cannot be attached to {machine}{only}");
     let takes = |other: &&VolumeType| {
-        let column = machine_key(other).and_then(|key| key.attach.as_ref()).filter(|_| other.edition.is_none());
-        column.is_some_and(|column| {
-            table::attachment(&provider.tables, column, machine).is_some_and(|(word, _)| word != NO)
-        })
+        let is_taken = |key: &SchemaKey| match (&key.attach, &key.kind) {
+            (Some(column), _) => {
+                table::attachment(&provider.tables, column, machine).is_some_and(|(word, _)| word != NO)
+            }
+            (None, KeyKind::Machine(id)) => table::find(&provider.tables, id, machine).is_some(),
+            _ => false,
+        };
+        other.edition.is_none() && machine_key(other).is_some_and(is_taken)
     };
     let others: Vec<&str> = provider.types.iter().filter(takes).map(|other| other.id.as_str()).collect();
     let others = if others.is_empty() { "none of the volumes in the catalogue".to_owned() } else { others.join(", ") };

@@ -4,7 +4,7 @@ mod assumed;
 
 use units::{Bytes, Nanos, Problem, counted};
 
-use super::about::{About, RegionalPrice, about};
+use super::about::{About, RegionalPrice, about, max_volumes};
 use super::document::At;
 use super::placed_rule::SchemaRule;
 use super::quantity::whole;
@@ -55,7 +55,15 @@ struct VolumeBuilder<'a> {
     unknown: Vec<UnknownLimit>,
 }
 
-pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<Problem>> {
+/// Which prices of a volume are computed.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PriceScope<'a> {
+    AllRegions,
+    /// Those that hold in a region, or without one the price of the [`Spec`].
+    One(Option<&'a str>),
+}
+
+pub(super) fn build(found: &FoundVolume, scope: PriceScope<'_>) -> Result<ResolvedVolume, Vec<Problem>> {
     let volume = found.volume();
     let (problems, notes) = (Vec::new(), found.values.notes.clone());
     let mut builder = VolumeBuilder { found, problems, notes, unknown: Vec::new() };
@@ -66,29 +74,37 @@ pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<Problem>>
     }
     let mut regional =
         |rule: &At<PriceRule>| Some(RegionalPrice { price: builder.price(rule)?, also: rule.also.clone() });
-    let mut prices: Vec<RegionalPrice> = volume.prices.iter().filter_map(&mut regional).collect();
+    // A key `region` selects among several prices; without one the first applies.
+    let key = found.values.key("region").map(super::word);
+    let first = volume.prices.iter().find(|rule| key.is_none() || rule.region == key).or(volume.prices.first());
+    let is_in_scope = |rule: &&At<PriceRule>| match scope {
+        PriceScope::AllRegions => true,
+        PriceScope::One(Some(region)) => rule.holds_in(region),
+        PriceScope::One(None) => first.is_some_and(|first| std::ptr::eq(first, *rule)),
+    };
+    let mut prices: Vec<RegionalPrice> = volume.prices.iter().filter(is_in_scope).filter_map(&mut regional).collect();
     if let Some(striping) = found.values.common.striping {
         for RegionalPrice { price, .. } in &mut prices {
             let rule = format!("{} × ({})", striping.members, price.rule);
             *price = Price { rule, ..price.times(f64::from(striping.members)) };
         }
     }
-    let spec = builder.spec(volume, &prices);
+    let spec = builder.spec(volume, &prices, matches!(scope, PriceScope::One(_)));
     let about = About { prices, ..about(found, volume) };
     if builder.problems.is_empty() { Ok(ResolvedVolume { spec, about }) } else { Err(builder.problems) }
 }
 
 impl VolumeBuilder<'_> {
-    fn spec(&mut self, volume: &VolumeType, prices: &[RegionalPrice]) -> Spec {
+    /// Returns the specification. `is_one` if the prices are those of the requested region alone.
+    fn spec(&mut self, volume: &VolumeType, prices: &[RegionalPrice], is_one: bool) -> Spec {
         let limits = self.limits(&volume.limits);
         self.check_unused_keys(&limits);
         let unknown_limits = self.unknown_limits(&limits);
         let stations = self.stations(&volume.stations);
         let behaviour = self.behaviour(volume);
-        // A key `region` selects among several prices; without one the first applies.
         let region = self.found.values.key("region").map(super::word);
         let region = region.or_else(|| volume.prices.first().and_then(|first| first.region.clone()));
-        let is_chosen = |of: &&RegionalPrice| region.as_deref().is_none_or(|region| of.holds_in(region));
+        let is_chosen = |of: &&RegionalPrice| is_one || region.as_deref().is_none_or(|region| of.holds_in(region));
         let price = prices.iter().find(is_chosen).map(|of| of.price.clone());
         let tier = self.found.values.tier.as_ref().map_or(String::new(), |tier| format!(", {tier}"));
         let mut title = format!("{}{tier}", volume.title);
@@ -103,6 +119,10 @@ impl VolumeBuilder<'_> {
                 Bytes::new(u64::from(unit))
             );
             self.notes.push(lost);
+            let (most, source) = max_volumes(self.found);
+            if let Some(most) = most.filter(|most| *most < members) {
+                self.notes.push(format!("a machine takes at most {} ({source})", counted(u64::from(most), "volume")));
+            }
         }
         Spec {
             striping,

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use units::Problem;
 
+use super::machine::{self, MachineType};
 use super::problem::CatalogueText;
 use super::read::read;
 use super::renewal::{self, Renewal, RenewedFigure};
@@ -63,49 +64,73 @@ pub fn built_in_only<T>(run: impl FnOnce() -> T) -> T {
 /// Returns the problems of the file.
 pub fn renewed_figures(provider: &str, name: &str, text: &str) -> Result<Vec<RenewedFigure>, Vec<Problem>> {
     let renewal = renewal::read(&CatalogueText::new(name, text), provider)?;
-    let (_, problems) = over(provider, &renewal);
-    match built_in(provider) {
-        Some(provider) if problems.is_empty() => Ok(renewal::figures(&renewal, &provider)),
-        _ => Err(problems),
-    }
-}
-
-/// Returns a provider's built-in catalogue with the tables of a dated file over it, and its problems.
-fn over(id: &str, renewal: &Renewal) -> (Option<Provider>, Vec<Problem>) {
-    text(id).map_or_else(|| (None, Vec::new()), |text| renewal::over(&text, renewal))
+    let texts = [self::text(provider), machine_text(provider)];
+    let built_in: Vec<Provider> = texts.iter().flatten().filter_map(|text| read(text).0).collect();
+    let problems = texts.iter().flatten().flat_map(|text| renewal::over(text, &renewal).1).collect::<Vec<_>>();
+    if problems.is_empty() { Ok(renewal::figures(&renewal, &built_in)) } else { Err(problems) }
 }
 
 pub(super) fn provider(id: &str) -> Option<Arc<Provider>> {
-    renewed(id).or_else(|| built_in(id))
-}
-
-fn built_in(id: &str) -> Option<Arc<Provider>> {
     let index = IDS.iter().position(|known| *known == id)?;
+    let over = |renewal: Arc<Renewal>| renewal::over(&text(id)?, &renewal).0.map(Arc::new);
+    let renewed = || RENEWED[index].get_or_init(|| renewal(id).and_then(over)).clone();
     // A test parses them all: none has a problem.
-    BUILT_IN[index].get_or_init(|| read(&text(id)?).0.map(Arc::new)).clone()
+    let built_in = || BUILT_IN[index].get_or_init(|| read(&text(id)?).0.map(Arc::new)).clone();
+    if is_renewable() { renewed().or_else(built_in) } else { built_in() }
 }
 
-/// Returns a provider's catalogue with its dated file.
-fn renewed(id: &str) -> Option<Arc<Provider>> {
-    let renewals = RENEWALS.get().filter(|_| !IS_BUILT_IN_ONLY.get())?;
+/// Reports whether dated files count on this thread.
+fn is_renewable() -> bool {
+    RENEWALS.get().is_some() && !IS_BUILT_IN_ONLY.get()
+}
+
+/// Returns a provider's dated file, if there is a valid one.
+fn renewal(id: &str) -> Option<Arc<Renewal>> {
+    static READ: [OnceLock<Option<Arc<Renewal>>>; IDS.len()] = [const { OnceLock::new() }; IDS.len()];
     let index = IDS.iter().position(|known| *known == id)?;
     let make = || {
+        let renewals = RENEWALS.get()?;
         let (name, dated) = (renewals.read)(id)?;
-        match renewal::read(&CatalogueText::new(&name, &dated), id) {
-            Ok(renewal) => over(id, &renewal).0.map(Arc::new),
-            Err(problems) => {
-                (renewals.refused)(id, problems);
-                None
-            }
-        }
+        let read = renewal::read(&CatalogueText::new(&name, &dated), id);
+        read.map_err(|problems| (renewals.refused)(id, problems)).ok().map(Arc::new)
     };
-    RENEWED[index].get_or_init(make).clone()
+    READ[index].get_or_init(make).clone()
 }
 
 /// Returns the text of a built-in file.
 pub(super) fn text(id: &str) -> Option<CatalogueText> {
     let (_, text) = TEXTS.iter().find(|(known, _)| *known == id)?;
     Some(CatalogueText::new(&format!("models/{id}.toml"), text))
+}
+
+macro_rules! machines {
+    ($($id:literal),* $(,)?) => {
+        /// Machine types, which few commands need: a file of its own for each provider that has some.
+        static MACHINE_TEXTS: &[(&str, &str)] =
+            &[$(($id, include_str!(concat!("../../../../models/machines/", $id, ".toml")))),*];
+    };
+}
+
+machines!["aws", "gcp", "azure"];
+
+/// Machine types of the built-in catalogue, and with the dated files over it.
+static MACHINES: [[OnceLock<Arc<Vec<MachineType>>>; 2]; MACHINE_TEXTS.len()] =
+    [const { [const { OnceLock::new() }; 2] }; MACHINE_TEXTS.len()];
+
+fn machine_text(id: &str) -> Option<CatalogueText> {
+    let (_, text) = MACHINE_TEXTS.iter().find(|(known, _)| *known == id)?;
+    Some(CatalogueText::new(&format!("models/machines/{id}.toml"), text))
+}
+
+pub(super) fn machine_types(id: &str) -> Arc<Vec<MachineType>> {
+    let Some(index) = MACHINE_TEXTS.iter().position(|(known, _)| *known == id) else { return Arc::default() };
+    let make = || {
+        let text = machine_text(id)?;
+        let renewal = is_renewable().then(|| renewal(id)).flatten();
+        let file = renewal.map_or_else(|| read(&text).0, |renewal| renewal::over(&text, &renewal).0);
+        Some(Arc::new(machine::of_file(&file?)))
+    };
+    Arc::clone(MACHINES[index][usize::from(is_renewable())].get_or_init(|| make().unwrap_or_default()))
 }
 
 /// One volume of the catalogue.
@@ -147,7 +172,7 @@ mod tests {
 
     #[test]
     fn every_built_in_file_is_valid() {
-        for (id, text) in TEXTS {
+        for (id, text) in TEXTS.iter().chain(MACHINE_TEXTS) {
             let provider = super::super::from_text(&CatalogueText::new(id, text)).unwrap_or_else(|problems| {
                 panic!("{}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
             });

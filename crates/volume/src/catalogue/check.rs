@@ -10,8 +10,8 @@ use super::problem::CatalogueText;
 use super::schema::{LimitRule, PriceRule, Provider, VolumeType};
 use super::table::ATTACHMENTS;
 
-/// Reports undefined variables, sources, tables and limits of machines.
-pub(super) fn names(provider: &Provider, machine_limits: &[&String], errors: &CatalogueErrors) {
+/// Reports undefined variables, sources, tables, shared rules and limits of machines.
+pub(super) fn names(provider: &Provider, machine_limits: &[&String], shared: &[&String], errors: &CatalogueErrors) {
     for volume in &provider.types {
         variables(provider, volume, errors);
         order_of_lets(volume, errors);
@@ -26,6 +26,7 @@ pub(super) fn names(provider: &Provider, machine_limits: &[&String], errors: &Ca
                 let write = format!("add `machine_limits.{id} = [...]`");
                 (machine_limits, format!("unknown limits of machines `{id}`"), write)
             }
+            "SharedId" => (shared, format!("unknown shared rules `{id}`"), format!("add `[shared.{id}]`")),
             "SourceId" => (&sources, format!("unknown source `{id}`"), format!("add `[source.{id}]` with a `title`")),
             "TableId" => (&tables, format!("unknown table `{id}`"), format!("add a `[[table]]` with `id = \"{id}\"`")),
             _ => {

@@ -29,7 +29,18 @@ pub(super) struct SchemaKey {
     pub sold: Vec<f64>,
     /// Step of the values on sale.
     pub step: Option<f64>,
+    pub requires: Option<RequirementRule>,
     pub source: Option<SourceId>,
+}
+
+/// Condition of a key's values other than its default.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RequirementRule {
+    pub rule: SchemaRule,
+    /// What is required, behind "requires".
+    pub what: String,
+    pub remedy: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +74,7 @@ pub(super) struct FileKey {
     pub sold: Vec<f64>,
     #[serde(default, deserialize_with = "step")]
     pub step: Option<f64>,
+    pub requires: Option<RequirementRule>,
     pub source: Option<SourceId>,
 }
 
@@ -115,7 +127,7 @@ fn unit(key: &str, word: &str, unit: QuantityUnit) -> Result<(), Refusal> {
 
 /// Checks a key as it is written.
 fn key(name: String, file: FileKey) -> Result<SchemaKey, Refusal> {
-    let FileKey { attach, limits, fixed, min, max, one_of, sold, step, source, .. } = file;
+    let FileKey { attach, limits, fixed, min, max, one_of, sold, step, requires, source, .. } = file;
     let kind = match (file.choices, file.table, file.unit) {
         (Some(choices), None, None) => {
             if let Some(word) = twice(&choices) {
@@ -144,7 +156,21 @@ fn key(name: String, file: FileKey) -> Result<SchemaKey, Refusal> {
         return Err(Refusal::new("a size needs a unit", format!("add, for example, {SIZE}")));
     }
     let default = file.default.map(|written| default(written, &kind)).transpose()?;
-    Ok(SchemaKey { name, kind, attach, limits, default, fixed, least: min, most: max, one_of, sold, step, source })
+    Ok(SchemaKey {
+        name,
+        kind,
+        attach,
+        limits,
+        default,
+        fixed,
+        least: min,
+        most: max,
+        one_of,
+        sold,
+        step,
+        requires,
+        source,
+    })
 }
 
 /// An example of the key that every volume needs.

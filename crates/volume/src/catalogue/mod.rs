@@ -16,6 +16,7 @@ mod check;
 mod document;
 mod drive;
 mod key;
+mod machine;
 mod placed_rule;
 mod problem;
 mod quantity;
@@ -35,10 +36,12 @@ use std::sync::Arc;
 
 use units::{Problem, ProblemCode, suggestion};
 
-pub use about::{About, KeyFacts, RegionalPrice};
+pub use about::{About, AnnualFailure, KeyFacts, RegionalPrice};
 pub use bounds::{Bounds, FigureOrigin};
+use build::PriceScope;
 pub use build::ResolvedVolume;
 pub use builtin::{BuiltinVolume, Renewals, built_in_only, list, renew, renewed_figures};
+pub use machine::{BURSTABLE, MACHINE_ARCHS, MACHINE_FAMILIES, MachinePrice, MachineType, PriceTerm, machine_types};
 use problem::CatalogueText;
 pub use quantity::{QuantityKind, read as quantity};
 pub use renewal::RenewedFigure;
@@ -95,12 +98,25 @@ pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<ResolvedV
     apply_machine_jitter(&mut found);
     let mut resolved = Vec::new();
     for volume in &found {
-        match build::build(volume) {
+        match build::build(volume, PriceScope::AllRegions) {
             Ok(spec) => resolved.push(spec),
             Err(more) => problems.extend(more),
         }
     }
     if problems.is_empty() { Ok(resolved) } else { Err(problems) }
+}
+
+/// Resolves one volume with its prices in one region only, or without a region with the price of its [`Spec`]: where
+/// prices of many regions are known, this takes a fraction of the time.
+///
+/// # Errors
+///
+/// Returns all problems of the name.
+pub fn resolve_in(text: &str, region: Option<&str>) -> Result<ResolvedVolume, Vec<Problem>> {
+    let mut found = [find(text, &no_files)?];
+    combine(&mut found);
+    apply_machine_jitter(&mut found);
+    build::build(&found[0], PriceScope::One(region))
 }
 
 /// Name of the machine of volumes that name none.
@@ -185,7 +201,11 @@ impl FoundVolume {
     /// Returns the machines with known limits for the volume, in order.
     fn machine_names(&self) -> Vec<String> {
         let id = self.machine_table();
+        let rated = rate_columns(self.volume());
+        let has_rates = |table: &&table::RateTable| table.columns.iter().any(|column| rated.contains(column));
         let tables = self.provider.tables.iter().filter(|table| id.is_some_and(|id| table.has_id(id)));
+        // Rows without limits describe whole families.
+        let tables = tables.filter(|table| rated.is_empty() || has_rates(table));
         let mut names: Vec<String> =
             tables.flat_map(|table| &table.rows).map(|row| table::first_name(&row.name)).collect();
         names.retain(|name| attachment::refusal(&self.provider, self.volume(), name).is_none());
@@ -245,7 +265,7 @@ fn from_text(text: &CatalogueText) -> Result<Arc<Provider>, Vec<Problem>> {
     let provider = provider.map(Arc::new);
     for found in provider.iter().flat_map(with_defaults) {
         match found {
-            Ok(found) => problems.extend(build::build(&found).err().into_iter().flatten()),
+            Ok(found) => problems.extend(build::build(&found, PriceScope::AllRegions).err().into_iter().flatten()),
             Err(more) => problems.extend(more),
         }
     }
@@ -458,6 +478,19 @@ fn machine_keys(volume: &VolumeType) -> Vec<&str> {
                 && (is_used(&key.name) || schema::variables(key).iter().any(|(name, _, _)| is_used(name)))
     };
     volume.keys.iter().filter(of_machine).map(|key| key.name.as_str()).collect()
+}
+
+/// Returns the columns of machine tables that the rates of a volume's limits use.
+fn rate_columns(volume: &VolumeType) -> Vec<String> {
+    let mut used: Vec<String> = volume.limits.iter().flat_map(|limit| limit.variables()).collect();
+    for (name, rule) in volume.lets.iter().rev() {
+        if used.contains(name) {
+            let mut names = Vec::new();
+            rule.expr.names(&mut names);
+            used.extend(names.into_iter().map(|(name, _)| name));
+        }
+    }
+    used.iter().filter_map(|name| name.strip_prefix("machine_")).map(str::to_owned).collect()
 }
 
 fn word(value: &rule::RuleValue) -> String {

@@ -8,8 +8,10 @@ use super::check;
 use super::document::{At, CatalogueErrors};
 use super::key;
 use super::problem::CatalogueText;
-use super::reference::LimitsId;
-use super::schema::{self, File, FileHead, FileTable, MachineLimits, PriceRule, Provider, TierFigure, VolumeType};
+use super::reference::{LimitsId, SharedId};
+use super::schema::{
+    self, File, FileHead, FileTable, MachineLimits, PriceRule, Provider, SharedRules, TierFigure, VolumeType,
+};
 use super::table::{self, RateTable};
 use crate::spec::{LimitSource, Scope};
 
@@ -36,8 +38,8 @@ fn provider(
     complete: impl FnOnce(&mut Vec<RateTable>, &mut Sources),
     errors: &CatalogueErrors,
 ) -> Provider {
-    let unnamed = || FileHead { id: "file".to_owned(), title: String::new(), as_of: String::new() };
-    let FileHead { id, title, as_of } = file.provider.unwrap_or_else(unnamed);
+    let unnamed = || FileHead { id: "file".to_owned(), title: String::new(), as_of: String::new(), max_volumes: None };
+    let FileHead { id, title, as_of, max_volumes } = file.provider.unwrap_or_else(unnamed);
     let mut tables: Vec<RateTable> = file.table.iter().map(|table| rate_table(table, errors)).collect();
     let mut sources: Sources = file.source.into_iter().collect();
     complete(&mut tables, &mut sources);
@@ -46,10 +48,12 @@ fn provider(
         limit.scope = Scope::Machine;
         check::limit(limit, errors);
     }
+    let shared: BTreeMap<String, SharedRules> = file.shared.into_iter().collect();
+    shared.values().flat_map(|rules| &rules.limits).for_each(|limit| check::limit(limit, errors));
     let mut types: Vec<VolumeType> = Vec::new();
     for volume in file.volume {
         check::volume(&volume, errors);
-        let volume = volume_type(volume, &tables, &machine_limits);
+        let volume = volume_type(volume, &tables, &shared, &machine_limits);
         check::regions(&volume.prices, errors);
         let id = volume.full_id();
         if types.iter().any(|known| known.full_id() == id) {
@@ -58,15 +62,17 @@ fn provider(
         }
         types.push(volume);
     }
-    let provider = Provider { id, title, as_of, sources, tables, types, text: errors.text.clone() };
-    check::names(&provider, &machine_limits.keys().collect::<Vec<_>>(), errors);
+    let provider = Provider { id, title, as_of, max_volumes, sources, tables, types, text: errors.text.clone() };
+    check::names(&provider, &machine_limits.keys().collect::<Vec<_>>(), &shared.keys().collect::<Vec<_>>(), errors);
     provider
 }
 
-/// Completes a volume: its names, the limits of its machine behind its own, and its prices of each region.
+/// Completes a volume: its names, the rules that it shares and the limits of its machine behind its own, and its prices
+/// of each region.
 fn volume_type(
     volume: At<VolumeType>,
     tables: &[RateTable],
+    shared: &BTreeMap<String, SharedRules>,
     machine_limits: &BTreeMap<String, MachineLimits>,
 ) -> VolumeType {
     let at = volume.at.clone();
@@ -77,8 +83,15 @@ fn volume_type(
     if volume.title.is_empty() {
         volume.title.clone_from(&volume.id);
     }
-    let shared = |id: &LimitsId| machine_limits.get(&**id).map_or(Vec::new(), |limits| limits.0.clone());
-    volume.limits.extend(volume.keys.iter().flat_map(|key| &key.limits).flat_map(shared));
+    let named = |id: &SharedId| shared.get(&**id);
+    for rules in volume.shared.iter().filter_map(named) {
+        volume.keys.extend(rules.keys.iter().cloned());
+        volume.limits.extend(rules.limits.iter().cloned());
+        volume.notes.extend(rules.notes.iter().cloned());
+        volume.remarks.extend(rules.remarks.iter().cloned());
+    }
+    let of_machine = |id: &LimitsId| machine_limits.get(&**id).map_or(Vec::new(), |limits| limits.0.clone());
+    volume.limits.extend(volume.keys.iter().flat_map(|key| &key.limits).flat_map(of_machine));
     volume.prices = regional(&volume.prices, tables);
     volume
 }

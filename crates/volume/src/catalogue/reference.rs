@@ -29,5 +29,7 @@ references! {
     /// Column of the tables of attachments.
     AttachmentColumn,
     /// Name of limits of machines.
-    LimitsId
+    LimitsId,
+    /// Name of rules that volumes share.
+    SharedId
 }

@@ -118,6 +118,9 @@ fn day(text: &str) -> Option<&str> {
     day.bytes().enumerate().all(fits).then_some(day)
 }
 
+/// Tables of prices of machines, whose columns are regions.
+const HOURS: [&str; 3] = ["on-demand", "1-year", "3-years"];
+
 /// Table, row and column of a figure.
 type CellKey<'a> = (&'a str, &'a str, &'a str);
 
@@ -151,9 +154,12 @@ fn without_older(renewal: &Renewal, built_in: &[RateTable], sources: &Sources) -
 }
 
 /// Returns the numbers of a dated file, and those that it lacks in its rows, by table, row and column.
-pub(super) fn figures(renewal: &Renewal, built_in: &Provider) -> Vec<RenewedFigure> {
+pub(super) fn figures(renewal: &Renewal, built_in: &[Provider]) -> Vec<RenewedFigure> {
     let new_cells = cells(&renewal.tables, |id| renewal.source(id));
-    let old_cells = cells(&built_in.tables, |id| built_in.sources.get(id));
+    let mut old_cells = BTreeMap::new();
+    for file in built_in {
+        old_cells.extend(cells(&file.tables, |id| file.sources.get(id)));
+    }
     // Rows of the built-in catalogue may be patterns.
     let mut of_patterns: BTreeMap<(&str, &str), Option<FoundRow>> = BTreeMap::new();
     let mut figures = Vec::new();
@@ -164,16 +170,19 @@ pub(super) fn figures(renewal: &Renewal, built_in: &Provider) -> Vec<RenewedFigu
     for (key @ (id, row, column), new) in &new_cells {
         let old = old_cells.get(key);
         let by_pattern = || {
-            let found = of_patterns.entry((*id, *row)).or_insert_with(|| table::find(&built_in.tables, id, row));
+            let find = || built_in.iter().find_map(|file| table::find(&file.tables, id, row));
+            let found = of_patterns.entry((*id, *row)).or_insert_with(find);
             found.as_ref()?.cells.iter().find(|(known, _)| known == column)?.1.as_ref()?.number()
         };
         let is_older = old.is_some_and(|old| new.is_older_than(*old));
         figures.push(figure(key, old.map(|old| old.figure).or_else(by_pattern), Some(new.figure), is_older));
     }
     let rows: BTreeSet<(&str, &str)> = new_cells.keys().map(|(id, row, _)| (*id, *row)).collect();
-    for (key @ (id, row, _), old) in &old_cells {
-        if rows.contains(&(*id, *row)) && !new_cells.contains_key(key) {
-            figures.push(figure(key, Some(old.figure), None, false));
+    for (key @ (id, row, column), old) in &old_cells {
+        // Prices of machines in other regions are not missing.
+        let is_of_row = rows.contains(&(*id, *row)) && !HOURS.contains(id);
+        if is_of_row && !new_cells.contains_key(key) {
+            figures.push(figure(&(id, row, column), Some(old.figure), None, false));
         }
     }
     figures
@@ -227,7 +236,8 @@ mod tests {
         };
         let (values, problems) = values::values(&request, provider, &provider.types[index], tier);
         assert_eq!(problems, []);
-        build::build(&FoundVolume { request, provider: Arc::clone(provider), index, values }).expect("a volume")
+        let found = FoundVolume { request, provider: Arc::clone(provider), index, values };
+        build::build(&found, build::PriceScope::AllRegions).expect("a volume")
     }
 
     fn month(provider: &Arc<Provider>, id: &str, keys: &str, region: &str) -> Option<(f64, bool, String)> {

@@ -12,7 +12,7 @@ use super::key::{KeyKind, SchemaKey};
 use super::placed_rule::SchemaRule;
 use super::problem::CatalogueText;
 use super::quantity::{self, QuantityKind, QuantityUnit};
-use super::reference::{SourceId, TableId};
+use super::reference::{SharedId, SourceId, TableId};
 use super::rule::{Expr, Names};
 use super::table::RateTable;
 use crate::spec::{LimitSource, Scope};
@@ -30,6 +30,9 @@ pub(super) struct File {
     /// Limits of machines, by a name that volumes use.
     #[serde(default, deserialize_with = "entries")]
     pub machine_limits: Vec<(String, MachineLimits)>,
+    /// Keys, limits and notes by a name that volumes use.
+    #[serde(default, deserialize_with = "entries")]
+    pub shared: Vec<(String, SharedRules)>,
     #[serde(default, deserialize_with = "list")]
     pub volume: Vec<At<VolumeType>>,
 }
@@ -38,6 +41,20 @@ pub(super) struct File {
 #[serde(transparent)]
 pub(super) struct MachineLimits(#[serde(deserialize_with = "list")] pub Vec<At<LimitRule>>);
 
+/// Rules of several volumes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SharedRules {
+    #[serde(default, rename = "key", deserialize_with = "entries")]
+    pub keys: Vec<SchemaKey>,
+    #[serde(default, rename = "limit", deserialize_with = "list")]
+    pub limits: Vec<At<LimitRule>>,
+    #[serde(default, deserialize_with = "list")]
+    pub notes: Vec<NoteRule>,
+    #[serde(default, deserialize_with = "list")]
+    pub remarks: Vec<String>,
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FileHead {
@@ -45,6 +62,43 @@ pub(super) struct FileHead {
     pub title: String,
     #[serde(default)]
     pub as_of: String,
+    pub max_volumes: Option<MaxVolumesRule>,
+}
+
+/// Most volumes that a machine takes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MaxVolumesRule {
+    #[serde(deserialize_with = "count")]
+    pub count: u32,
+    pub source: SourceId,
+}
+
+/// Reads a whole number of volumes.
+fn count<'de, D: Deserializer<'de>>(source: D) -> Result<u32, D::Error> {
+    match Form::<IgnoredAny>::deserialize(source)? {
+        Form::Number(count) if count.fract() == 0.0 && (1.0..=65_536.0).contains(&count) => Ok(count as u32),
+        _ => Err(Refusal::new("`count` must be a whole number from 1", "use, for example, `count = 16`").error()),
+    }
+}
+
+/// Published probability that a volume is lost within a year.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FailureRule {
+    #[serde(deserialize_with = "percentage")]
+    pub percent: f64,
+    /// What the source says.
+    #[serde(default)]
+    pub published: String,
+    pub source: SourceId,
+}
+
+fn percentage<'de, D: Deserializer<'de>>(source: D) -> Result<f64, D::Error> {
+    match Form::<IgnoredAny>::deserialize(source)? {
+        Form::Number(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err(Refusal::new("`percent` must be a number from 0 to 100", "use, for example, `percent = 0.2`").error()),
+    }
 }
 
 /// A table with its columns and rows in one text each.
@@ -63,6 +117,7 @@ pub(super) struct Provider {
     pub id: String,
     pub title: String,
     pub as_of: String,
+    pub max_volumes: Option<MaxVolumesRule>,
     pub sources: BTreeMap<String, LimitSource>,
     pub tables: Vec<RateTable>,
     pub types: Vec<VolumeType>,
@@ -92,6 +147,9 @@ pub(super) struct VolumeType {
     #[serde(default)]
     pub media: String,
     pub as_of: Option<String>,
+    /// Rules that it shares with other volumes.
+    #[serde(default, deserialize_with = "list")]
+    pub shared: Vec<SharedId>,
     #[serde(default, rename = "key", deserialize_with = "entries")]
     pub keys: Vec<SchemaKey>,
     /// ID of a table of sizes with names and figures, such as Azure's P10 and P20.
@@ -113,8 +171,14 @@ pub(super) struct VolumeType {
     /// Whether many machines may read it at once.
     #[serde(default)]
     pub many_readers: bool,
+    /// Most such volumes on a machine, if it is not the number of the provider.
+    pub max_volumes: Option<MaxVolumesRule>,
+    pub failure: Option<FailureRule>,
     #[serde(default, deserialize_with = "list")]
     pub notes: Vec<NoteRule>,
+    /// Notes on the provider's figures, which no result needs.
+    #[serde(default, deserialize_with = "list")]
+    pub remarks: Vec<String>,
     #[serde(default, deserialize_with = "list")]
     pub unknown: Vec<String>,
 }
@@ -450,6 +514,11 @@ pub(super) struct TierFigure {
 }
 
 impl PriceRule {
+    /// Reports whether the price applies in a region; one without a region applies everywhere.
+    pub(super) fn holds_in(&self, region: &str) -> bool {
+        super::about::holds_in(self.region.as_deref(), &self.also, region)
+    }
+
     /// Returns the price with the figure of a tier; `None` if it needs one that is unknown.
     pub(super) fn of_tier(&self, tier: Option<&str>) -> Option<Cow<'_, Self>> {
         if self.tiers.is_empty() {
@@ -494,6 +563,7 @@ impl VolumeType {
         let mut rules: Vec<&SchemaRule> = self.lets.iter().map(|(_, rule)| rule).collect();
         for key in &self.keys {
             rules.extend([&key.default, &key.least, &key.most].into_iter().flatten());
+            rules.extend(key.requires.as_ref().map(|requires| &requires.rule));
         }
         for limit in &self.limits {
             rules.extend(limit.rates().flat_map(|rate| [rate.read, rate.write]).flatten());

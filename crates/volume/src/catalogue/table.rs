@@ -35,7 +35,7 @@ pub(super) enum Cell {
 /// ID of the tables that say which machines take which volumes. Their rows are machines, or beginnings of their names
 /// up to a `-`; their columns hold `yes`, `no`, `on-request` or `-` for unknown.
 pub(super) const ATTACHMENTS: &str = "attachments";
-/// ID of the tables of machine facts, which have words.
+/// ID of the tables with processors, memory and attachments of machines, which have words.
 pub(super) const MACHINES: &str = "machines";
 pub(super) const NO: &str = "no";
 pub(super) const ON_REQUEST: &str = "on-request";
@@ -259,9 +259,11 @@ pub(super) fn attachment<'a>(
     column: &str,
     machine: &str,
 ) -> Option<(&'a str, Option<SourceId>)> {
+    let names = spellings(machine);
+    let is_named = |row: &&TableRow| names.iter().any(|name| begins(&row.name, name));
     let of_table = |table: &'a RateTable| {
         let at = table.columns.iter().position(|known| known == column);
-        table.rows.iter().filter(|row| begins(&row.name, machine)).filter_map(move |row| match row.cells.get(at?)? {
+        table.rows.iter().filter(is_named).filter_map(move |row| match row.cells.get(at?)? {
             Cell::Is(RuleValue::Word(word)) => Some((row.literals(), word.as_str(), table.source.clone())),
             _ => None,
         })

@@ -332,6 +332,14 @@ const IMPOSSIBLE: &[(&str, &str)] = &[
     ("S\nlimit = { name = 'a', iops = 5, when = @\"'x'\" }", "evaluates to the word"),
     ("S\nlimit = { name = 'a', iops = 5, source = @'sheet' }", "unknown source `sheet`"),
     ("S\nkey.machine = { table = @'blades' }", "unknown table `blades`"),
+    ("S\nshared = @'san'", "unknown shared rules `san`"),
+    ("S\nshared = 'san'\n[shared.san]\nlimit = @{ name = 'a' }", "a limit must have one rate"),
+    ("S\nkey.x = { unit = 'disks', requires = { rule = '@a', what = 'b', remedy = 'c' } }", "unknown variable `a`"),
+    ("S\nkey.x = { unit = 'disks', requires = @{ rule = '1' } }", "`requires` has no `what`"),
+    ("S\nfailure = @{ percent = 1 }", "`failure` has no `source`"),
+    ("S\nfailure = { percent = @101, source = 's' }", "a number from 0 to 100"),
+    ("S\nmax_volumes = { count = @1.5, source = 's' }", "a whole number from 1"),
+    ("S\nmax_volumes = { count = 5, source = @'s' }", "unknown source `s`"),
     (
         "S\nkey.machine = { table = 't', limits = @'eb' }\n[[table]]\nid = 't'\ncolumns = 'x'\nrows = 'a 1'\n\
          [machine_limits]\nebs = { name = 'm', iops = 5 }",
@@ -584,7 +592,7 @@ fn provisioned_iops_were_not_limited_without_nitro() {
 #[test]
 fn machines_were_accepted_with_volumes_that_they_cannot_take() {
     let takes = "it supports hyperdisk-balanced, hyperdisk-balanced-high-availability, hyperdisk-extreme, hyperdisk-ml, \
-                 hyperdisk-throughput (gcp-compute-persistent-disk-csi-driver";
+                 hyperdisk-throughput (Persistent Disk (types";
     for (volume, machine, parts) in [
         ("pd-ssd", "c4-standard-192", &["pd-ssd cannot be attached to c4-standard-192", takes][..]),
         ("pd-balanced-regional", "c4d-highmem-8-lssd", &["cannot be attached"]),

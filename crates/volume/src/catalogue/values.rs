@@ -179,6 +179,9 @@ impl ValueFinder<'_> {
             self.check_declared_range(key, *unit, value.number().filter(|_| origin == FigureOrigin::Default));
         }
         self.set_key(key, &value, origin);
+        if let Some(part) = &given {
+            self.check_requirement(key, part, &value);
+        }
         if let (KeyKind::Machine(id), RuleValue::Word(machine)) = (&key.kind, &value) {
             if let (Some(part), Some((message, remedy))) =
                 (&given, attachment::refusal(self.provider, self.volume, machine))
@@ -189,6 +192,21 @@ impl ValueFinder<'_> {
             }
             self.found.notes.extend(attachment::on_request(self.provider, key, &self.volume.id, machine));
             self.machine(id, machine, given.as_ref());
+        }
+    }
+
+    /// Refuses a value other than the default whose requirement is not met.
+    fn check_requirement(&mut self, key: &SchemaKey, part: &RequestPart, value: &RuleValue) {
+        let Some(requires) = &key.requires else { return };
+        let factor = if let KeyKind::Quantity(unit, _) = &key.kind { unit.factor } else { 1.0 };
+        let is_default = self.default(key, factor).is_some_and(|default| default == *value);
+        let is_met = self.eval(&requires.rule).and_then(|value| value.number()).is_some_and(|number| number != 0.0);
+        if !is_default && !is_met {
+            let source = super::cited(self.provider, key.source.as_ref());
+            let message = format!("`{}={}` requires {}", key.name, part.text, requires.what);
+            let remedy =
+                if source.is_empty() { requires.remedy.clone() } else { format!("{} ({source})", requires.remedy) };
+            self.refuse(part, message, Some(remedy));
         }
     }
 

@@ -7,7 +7,7 @@ use units::significant;
 use super::figures::{
     accuracy, assumptions, cautions, latencies, limit, load, margin, percentile_name, refusal, requirements,
 };
-use crate::plan::figures::{price, provisioned, region, size};
+use crate::plan::figures::{price, region, volumes};
 use crate::words::create_volume;
 use results::answer::{Action, Answer, Outcome};
 
@@ -22,8 +22,6 @@ pub(super) fn answer(plan: &TracePlanResult) -> Answer {
     };
     let best = &plan.candidates[index];
     let candidate = &best.candidate;
-    let parts: Vec<String> =
-        [size(candidate), provisioned(candidate)].into_iter().filter(|part| !part.is_empty()).collect();
     let cost = match &candidate.price {
         Some(money) => format!("{} ({})", price(money), region(money)),
         None => "at an unpublished price".to_owned(),
@@ -39,7 +37,7 @@ pub(super) fn answer(plan: &TracePlanResult) -> Answer {
         }
         None => format!(" It takes {} before it falls behind.", margin(&of)),
     });
-    let verdict = format!("Buy {}, {}: {cost}.{outcome}{headroom}", candidate.listed, parts.join(", "));
+    let verdict = format!("Buy {}: {cost}.{outcome}{headroom}", volumes(candidate));
     let create = create_volume(&candidate.spec.name);
     let actions = create.into_iter().map(|command| Action { what: String::new(), command: Some(command) }).collect();
     let basis =

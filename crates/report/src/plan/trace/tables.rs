@@ -3,7 +3,7 @@
 use plan::UnmetNeed;
 use plan::replay::{ReplayCredits, ReplayInterval, ReplayLimit, ReplayResult, ReplayedCandidate};
 use results::plan::TracePlanResult;
-use results::plan::document::{NOT_CONSIDERED, PlanPercentile};
+use results::plan::document::{NOT_CONSIDERED, PlanConditions, PlanPercentile};
 use results::plan::trace::{
     CourseInterval, ReplayedLatency, ReplayedPart, ReplayedPercentile, TracePlanCandidate, TracePlanCredits,
     TracePlanDocument, TracePlanFailure, TracePlanHeadroom, TracePlanLimit, TracePlanNeed, TracePlanPrice,
@@ -104,18 +104,8 @@ pub(crate) fn json(plan: &TracePlanResult) -> String {
             },
         },
         need: TracePlanNeed {
-            capacity_bytes: need.capacity,
-            mean_ns: plan.bounds.mean.map(Nanos::get),
             percentiles: plan.bounds.percentiles.iter().map(percentile).collect(),
-            headroom: need.headroom,
-            growth_per_year: need.growth,
-            machines: need.machines,
-            scratch: need.scratch,
-            vcpus: need.vcpus,
-            machine: need.machine.as_deref(),
-            volumes: &need.volumes,
-            region: need.region.as_deref(),
-            budget_usd: need.budget,
+            conditions: PlanConditions::new(need, plan.bounds.mean),
         },
         not_considered: NOT_CONSIDERED,
         best: ranking.best.map(named),
