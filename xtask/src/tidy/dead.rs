@@ -23,9 +23,6 @@ const FOR_TESTS: &[&str] = &[
     "confirm",
     // Decodes saved pages of the kernel's ring buffer.
     "decode_pages",
-    // The document of a provider's offers, which `catalog update` will write and the catalogue read.
-    "to_toml",
-    "from_toml",
     // The payload of a reply.
     "payload_bytes",
 ];
