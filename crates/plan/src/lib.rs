@@ -31,9 +31,9 @@ pub use candidate::{
     Candidate, JitterComparison, JitterEffect, MergingEffect, MonthlyCost, Requirement, UnmetNeed, iops_per_cpu,
 };
 pub use laws::LatencyCache;
-pub use machine::{MachineNeed, PlannedMachine, lifted};
+pub use machine::{MachineNeed, PlannedMachine};
 pub use need::Exchange;
 pub use need::{Demand, Need, STRIPE_MAX};
 pub use rank::{Nearest, Ranking, rank, rank_by};
 pub use search::{candidates, machines, named, regions};
-pub use trial::{PlanTrial, TrialOutcome, best, confirm, plan, simulate_jitter};
+pub use trial::{PlanTrial, TrialOutcome, best, confirm, lifted, plan, simulate_jitter};

@@ -6,6 +6,7 @@ use volume::catalogue::BuiltinVolume;
 
 use crate::candidate::{Candidate, JitterComparison, JitterEffect, MonthlyCost, Requirement, UnmetNeed};
 use crate::laws::{LatencyCache, quantile_secs};
+use crate::machine::MachineNeed;
 use crate::need::{Demand, Need};
 use crate::rank::{Nearest, Ranking, rank};
 use crate::search::{self, Members, WORTH_STRIPING};
@@ -47,7 +48,7 @@ pub struct TrialOutcome {
 }
 
 /// Simulates a trial; returns `None` if that is impossible.
-pub(crate) type Simulate<'a> = dyn FnMut(&PlanTrial) -> Option<TrialOutcome> + 'a;
+type Simulate<'a> = dyn FnMut(&PlanTrial) -> Option<TrialOutcome> + 'a;
 
 /// Accuracy of a simulation of some thousand operations.
 const RATE_SLACK: f64 = 0.985;
@@ -184,6 +185,38 @@ pub fn best(need: &Need, laws: &mut LatencyCache, simulate: &mut Simulate<'_>) -
         candidates[first] = confirmed(need, origins[first], candidates[first].clone(), laws, simulate);
     }
     None
+}
+
+/// Returns a candidate of the same type, with a machine, that sustains a little more than the bottleneck of `limited`: what it
+/// costs to lift it. `None` without a machine or a limit.
+pub fn lifted(
+    need: &Need,
+    limited: &Candidate,
+    laws: &mut LatencyCache,
+    simulate: &mut Simulate<'_>,
+) -> Option<Candidate> {
+    /// Factor above the present limit.
+    const MORE: f64 = 1.05;
+    let machine = limited.machine.as_ref().filter(|_| limited.rate > 0.0 && limited.headroom.is_finite())?;
+    let kind = &machine.kind;
+    let open = MachineNeed {
+        name: None,
+        vcpus: need.machine.vcpus.or(Some(kind.vcpus)),
+        arch: need.machine.arch.clone().or_else(|| kind.arch.clone()),
+        ..need.machine.clone()
+    };
+    // Keys that the need sets for this volume stay.
+    let named = need.volumes.iter().find(|volume| volume.split(',').next() == Some(&limited.listed));
+    let keeps_machine = need.machine.name.is_some() && !limited.is_limited_by_machine();
+    let lifted = Need {
+        machine: if keeps_machine { need.machine.clone() } else { open },
+        volumes: vec![named.cloned().unwrap_or_else(|| limited.listed.clone())],
+        budget: None,
+        headroom: 0.0,
+        stripe_max: if limited.members() > 1 { need.stripe_max } else { 1 },
+        ..need.times((1.0 + limited.headroom) * MORE)
+    };
+    best(&lifted, laws, simulate).filter(Candidate::meets)
 }
 
 /// Reports whether only the computed waits of random arrivals stand against a candidate, and a simulation settles them.

@@ -67,14 +67,8 @@ impl RegionalPrice {
     /// Reports whether the price applies in a region; one without a region applies everywhere.
     #[must_use]
     pub fn holds_in(&self, region: &str) -> bool {
-        holds_in(self.price.region.as_deref(), &self.also, region)
+        super::schema::holds_in(self.price.region.as_deref(), &self.also, region)
     }
-}
-
-/// Reports whether a price of the region `own`, and of `also`, applies in another region.
-pub(super) fn holds_in(own: Option<&str>, also: &[String], region: &str) -> bool {
-    let Some(own) = own else { return true };
-    std::iter::once(own).chain(also.iter().map(String::as_str)).any(|known| known.eq_ignore_ascii_case(region))
 }
 
 /// A key of a volume.

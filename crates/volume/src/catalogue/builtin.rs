@@ -122,7 +122,9 @@ fn machine_text(id: &str) -> Option<CatalogueText> {
     Some(CatalogueText::new(&format!("models/machines/{id}.toml"), text))
 }
 
-pub(super) fn machine_types(id: &str) -> Arc<Vec<MachineType>> {
+/// Returns the machine types of a provider (`aws`), by name; none if the catalogue has none.
+#[must_use]
+pub fn machine_types(id: &str) -> Arc<Vec<MachineType>> {
     let Some(index) = MACHINE_TEXTS.iter().position(|(known, _)| *known == id) else { return Arc::default() };
     let make = || {
         let text = machine_text(id)?;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::builtin;
 use super::rule::RuleValue;
 use super::schema::Provider;
 use super::table::{Cell, MACHINES, RateTable, TableRow};
@@ -70,12 +69,6 @@ impl MachineType {
     }
 }
 
-/// Returns the machine types of a provider (`aws`), by name; none if the catalogue has none.
-#[must_use]
-pub fn machine_types(provider: &str) -> Arc<Vec<MachineType>> {
-    builtin::machine_types(provider)
-}
-
 /// Returns the machine types in the tables of a file.
 pub(super) fn of_file(file: &Provider) -> Vec<MachineType> {
     let mut machines: BTreeMap<&str, MachineType> = BTreeMap::new();
@@ -84,7 +77,7 @@ pub(super) fn of_file(file: &Provider) -> Vec<MachineType> {
         for (column, cell) in cells {
             match (column, cell) {
                 ("vcpus", Cell::Is(value)) if machine.vcpus == 0 => {
-                    machine.vcpus = value.number().unwrap_or(0.0) as u32
+                    machine.vcpus = value.number().unwrap_or(0.0) as u32;
                 }
                 ("memory_gib", Cell::Is(value)) => {
                     let bytes = value.number().map(|gib| (gib * f64::from(1_u32 << 30)) as u64);
@@ -137,6 +130,7 @@ fn rows<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalogue::builtin::{self, machine_types};
     use crate::catalogue::problem::CatalogueText;
     use crate::catalogue::read::read;
 

@@ -513,10 +513,16 @@ pub(super) struct TierFigure {
     pub source: Option<SourceId>,
 }
 
+/// Reports whether a price of the region `own`, and of `also`, applies in another region.
+pub(super) fn holds_in(own: Option<&str>, also: &[String], region: &str) -> bool {
+    let Some(own) = own else { return true };
+    std::iter::once(own).chain(also.iter().map(String::as_str)).any(|known| known.eq_ignore_ascii_case(region))
+}
+
 impl PriceRule {
     /// Reports whether the price applies in a region; one without a region applies everywhere.
     pub(super) fn holds_in(&self, region: &str) -> bool {
-        super::about::holds_in(self.region.as_deref(), &self.also, region)
+        holds_in(self.region.as_deref(), &self.also, region)
     }
 
     /// Returns the price with the figure of a tier; `None` if it needs one that is unknown.

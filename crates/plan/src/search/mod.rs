@@ -1,5 +1,7 @@
 //! Finds the smallest size of each volume that meets a need: bisection over the closed form.
 
+mod machine;
+
 use volume::CountedUnit;
 use volume::catalogue::{self, About, Bounds, BuiltinVolume, MachineType, ResolvedVolume};
 use volume::closed::{Cap, Load, caps};

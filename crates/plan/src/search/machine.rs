@@ -1,0 +1,134 @@
+//! The cheapest machine that sustains the load together with the volumes.
+
+use volume::catalogue::{self, MachineType};
+use volume::closed::{Cap, caps};
+
+use super::{Pairs, PlanSearch, pairs, with_pair};
+use crate::candidate::{Candidate, Requirement, UnmetNeed};
+use crate::judge::rate_shortfall;
+use crate::machine::{PlannedMachine, provider};
+use crate::need::Need;
+
+/// Returns the lowest cap of the machine on a load.
+pub(crate) fn machine_caps<'a>(need: &'a Need, spec: &'a volume::Spec) -> impl Iterator<Item = Cap> + 'a {
+    need.demands()
+        .into_iter()
+        .filter_map(|demand| caps(spec, &demand.load).into_iter().find(|cap| volume::names_machine(&cap.name)))
+}
+
+/// A machine with its price for all machines of the need, in US dollars a month.
+type Offer<'a> = (Option<f64>, &'a MachineType);
+
+impl PlanSearch<'_> {
+    /// Returns the machine of a volume with these keys: the one it names.
+    pub(crate) fn planned_machine(&self, pairs: &Pairs) -> Option<PlannedMachine> {
+        let (_, name) = pairs.iter().find(|(key, _)| key == "machine")?;
+        let types = catalogue::machine_types(provider(&self.listed.name));
+        let known = types.iter().find(|machine| machine.name.eq_ignore_ascii_case(name)).cloned();
+        let kind = known.unwrap_or_else(|| MachineType { name: name.clone(), ..MachineType::default() });
+        let region = self.resolve(pairs).and_then(|found| found.spec.price).and_then(|price| price.region);
+        let price = kind.price(self.need.machine.term, region.as_deref()).cloned();
+        Some(PlannedMachine { kind, price, is_chosen: self.need.machine.is_open() })
+    }
+
+    /// Returns the cheapest machine and volumes together. `volumes` are the cheapest of each variant without a machine;
+    /// the limits of a machine only make them dearer. So the cheapest machine that sustains the load with a variant as it
+    /// is ends the search of that variant.
+    pub(crate) fn on_cheapest_machine(&mut self, mut volumes: Vec<(Candidate, Pairs)>) -> Option<Candidate> {
+        let price = |one: &Candidate| one.price.as_ref().map_or(f64::INFINITY, |price| price.usd_per_month);
+        let order = |one: &Candidate| (!one.failures.is_empty(), one.known_price().is_none(), price(one));
+        volumes.sort_by(|(a, _), (b, _)| order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal));
+        let types = catalogue::machine_types(provider(&self.listed.name));
+        let mut best: Option<Candidate> = None;
+        let mut nearest: Option<UnmetNeed> = None;
+        for (alone, fixed) in &volumes {
+            let region = alone.price.as_ref().and_then(|money| money.price.region.clone());
+            let offers = self.offers(&types, region.as_deref(), alone);
+            let (keys, alone_price) = (pairs(&alone.spec.name), price(alone));
+            // Lowest limits of machines on which waits were too long whatever the volume.
+            let mut too_slow: f64 = 0.0;
+            for (machine_price, machine) in offers {
+                let least = alone_price + machine_price.unwrap_or(f64::INFINITY);
+                if best.as_ref().is_some_and(|best| least >= price(best)) {
+                    break;
+                }
+                let on_machine = with_pair(&keys, "machine", &machine.name);
+                // A machine whose limits are unknown guarantees nothing.
+                let Some(spec) = self.resolve(&on_machine).map(|found| found.spec) else { continue };
+                if !spec.unknown_limits.is_empty() {
+                    continue;
+                }
+                let lowest = machine_caps(self.need, &spec).map(|cap| cap.iops).fold(f64::INFINITY, f64::min);
+                if let Some(short) = self.rate_shortfall(&spec) {
+                    let limit = format!("{} of {}", short.limit, machine.name);
+                    if nearest.as_ref().is_none_or(|nearest| short.short_by() < nearest.short_by()) {
+                        nearest = Some(UnmetNeed { limit, ..short });
+                    }
+                    continue;
+                }
+                let (found, is_final) = if self.is_as_near(&alone.failures, &spec) {
+                    (self.finish(&on_machine), true)
+                } else if lowest <= too_slow {
+                    continue;
+                } else {
+                    // Only waits are too long: more performance of the volume may shorten them.
+                    (self.smallest(&with_pair(fixed, "machine", &machine.name)), false)
+                };
+                let Some(found) = found.filter(|found| found.failures.len() <= alone.failures.len()) else {
+                    too_slow = too_slow.max(lowest);
+                    continue;
+                };
+                if best.as_ref().is_none_or(|best| order(&found) < order(best)) {
+                    best = Some(found);
+                }
+                if is_final {
+                    break;
+                }
+            }
+        }
+        if best.is_some() {
+            return best;
+        }
+        // Without a machine that sustains it, the volumes alone say what comes nearest.
+        let (mut alone, _) = volumes.into_iter().next()?;
+        if alone.failures.is_empty() && !types.is_empty() {
+            alone.failures.push(nearest.unwrap_or_else(|| self.no_machine()));
+        }
+        Some(alone)
+    }
+
+    fn no_machine(&self) -> UnmetNeed {
+        let limit = "no machine type with known limits meets the requirements on the machine".to_owned();
+        UnmetNeed::absolute(Requirement::Machine, limit)
+    }
+
+    fn rate_shortfall(&self, spec: &volume::Spec) -> Option<UnmetNeed> {
+        let short = self.demands.iter().filter_map(|demand| {
+            let lowest = caps(spec, &demand.load).into_iter().find(|cap| volume::names_machine(&cap.name))?;
+            rate_shortfall(demand, &lowest)
+        });
+        short.max_by(|a, b| a.short_by().total_cmp(&b.short_by()))
+    }
+
+    /// Returns the machines that meet the requirements and take as many volumes, the cheapest first; those without a
+    /// price come last, the smallest first.
+    fn offers<'a>(&self, types: &'a [MachineType], region: Option<&str>, alone: &Candidate) -> Vec<Offer<'a>> {
+        let need = &self.need.machine;
+        let members = alone.spec.striping.map_or(1, |striping| striping.members);
+        // On AWS, the boot volume takes one of the attachments.
+        let boot = u32::from(provider(&self.listed.name) == "aws");
+        let fits = |machine: &&MachineType| {
+            need.is_met_by(machine) && machine.max_volumes.is_none_or(|most| members + boot <= most)
+        };
+        let machines = f64::from(self.need.machines.max(1));
+        let offer = |machine: &'a MachineType| {
+            (machine.price(need.term, region).map(|price| price.usd_per_month * machines), machine)
+        };
+        let mut offers: Vec<Offer<'a>> = types.iter().filter(fits).map(offer).collect();
+        let order = |(price, machine): &Offer<'a>| {
+            (price.unwrap_or(f64::INFINITY), machine.vcpus, machine.memory_bytes.unwrap_or(u64::MAX))
+        };
+        offers.sort_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal));
+        offers
+    }
+}
