@@ -173,6 +173,8 @@ impl PagesScratch {
             .env("PATH", format!("{}:{path}", self.programs.display()))
             .env("HOME", &self.folder)
             .env("FATHOM_HOME", self.folder.join("runs"))
+            // The ages of built-in prices.
+            .env("FATHOM_TODAY", "2026-11-30")
             .envs([("COLUMNS", "100"), ("NO_COLOR", "1"), ("TERM", "dumb"), ("LC_ALL", "C.UTF-8")])
             .env_remove("XDG_STATE_HOME")
             .output()?;

@@ -183,25 +183,6 @@ pub(crate) struct ReportOptions {
     pub(crate) details: Details,
 }
 
-/// Options of `fathom catalog`.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct CatalogOptions {
-    /// Volume to describe: PROVIDER/TYPE[@EDITION][,key=value]...
-    pub(crate) volume: Option<String>,
-    /// Block size
-    #[arg(long, value_name = "SIZE", default_value = "4k", help_heading = "Workload")]
-    pub(crate) bs: String,
-    /// I/O pattern: read, write, randread, randwrite, rw, randrw
-    #[arg(long, value_name = "KIND", default_value = "randread", help_heading = "Workload")]
-    pub(crate) rw: String,
-    /// Percentage of reads in a mix
-    #[arg(long, value_name = "PERCENT", default_value_t = 50, value_parser = clap::value_parser!(u8).range(0..=100), help_heading = "Workload")]
-    pub(crate) rwmixread: u8,
-    /// Format of standard output
-    #[arg(long, value_parser = one_of(TEXT_OR_JSON), default_value = "text", help_heading = "Output")]
-    pub(crate) format: ResultFormat,
-}
-
 /// Options of `fathom doctor`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DoctorOptions {

@@ -6,9 +6,7 @@ use units::Problem;
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use crate::args::{
-    CatalogOptions, DoctorOptions, MEASURING, ReportOptions, RunCommandOptions, SimOptions, SweepOptions,
-};
+use crate::args::{DoctorOptions, MEASURING, ReportOptions, RunCommandOptions, SimOptions, SweepOptions};
 use crate::exit::Exit;
 use crate::{argv, outputs, usage_error};
 
@@ -69,8 +67,8 @@ enum Command {
     #[command(override_usage = "fathom plan [OPTIONS]", after_help = crate::plan::HELP)]
     Plan(Box<crate::plan::PlanOptions>),
     /// List modelled volumes: limits, prices, sources, dates
-    #[command(override_usage = "fathom catalog [OPTIONS] [VOLUME]", after_help = CATALOG_HELP)]
-    Catalog(CatalogOptions),
+    #[command(override_usage = "fathom catalog [COMMAND] [OPTIONS] [VOLUME]", after_help = CATALOG_HELP)]
+    Catalog(Box<crate::catalog::CatalogOptions>),
     /// Run published benchmark procedures
     #[command(override_usage = "fathom suite list | show NAME | run NAME [OPTIONS]", after_help = crate::suite::HELP)]
     Suite(crate::suite::SuiteOptions),
@@ -165,7 +163,8 @@ file: ./mydisk.toml
 Examples:
   fathom catalog
   fathom catalog gcp/pd-ssd,size=1TiB,machine=n2-standard-8
-  fathom catalog aws/gp2,size=100GiB --bs 256k --rw read";
+  fathom catalog aws/gp2,size=100GiB --bs 256k --rw read
+  fathom catalog update --from price-list.csv";
 
 const REPORT_HELP: &str = "\
 RUN is the ID of a saved run or its prefix, `last`, the directory of a run, or a file: a Fathom record \
@@ -281,7 +280,7 @@ pub(crate) fn command(program: &OsStr, words: &[OsString]) -> Exit {
         Command::Explain(options) => crate::explain::command(&options),
         Command::Trace(options) => crate::trace::command(&options),
         Command::Plan(options) => crate::plan::command(&options),
-        Command::Catalog(options) => Ok(crate::catalog::command(&options)),
+        Command::Catalog(options) => crate::catalog::command(&options),
         Command::Suite(options) => crate::suite::command(&options, words),
         Command::Runs(options) => crate::runs::command(&options),
         Command::Serve(options) => crate::serve::command(&options),

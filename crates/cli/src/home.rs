@@ -27,6 +27,11 @@ pub(crate) fn ledger() -> Option<PathBuf> {
     runs().ok().map(|runs| runs.with_file_name("own"))
 }
 
+/// Returns the path of a provider's dated file, whose figures are laid over the catalogue.
+pub(crate) fn dated_file(provider: &str) -> Result<PathBuf, Problem> {
+    runs().map(|runs| runs.with_file_name("catalog").join(format!("{provider}.toml")))
+}
+
 /// Returns the retention of saved runs. Fails on an unreadable variable.
 pub(crate) fn retention() -> Result<Retention, Problem> {
     Retention::of_variables(|name| std::env::var(name).ok())

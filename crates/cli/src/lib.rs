@@ -90,6 +90,7 @@ fn program(command: impl FnOnce(&OsStr, &[OsString]) -> exit::Exit) -> ! {
         let mut words: Vec<OsString> = std::env::args_os().collect();
         let program = if words.is_empty() { OsString::new() } else { words.remove(0) };
         shutdown::panic_if_requested("main");
+        volume::catalogue::renew(catalog::RENEWALS);
         command(&program, &words)
     };
     // The panic hook has printed the panic.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use clap::Args;
 use results::capture::{self, CaptureDocument, SampleDocument};
-use results::catalog::{CatalogDocument, CatalogList};
+use results::catalog::{CatalogDiff, CatalogDocument, CatalogList, CatalogUpdate};
 use results::compare::ComparisonResult;
 use results::doctor::DoctorDocument;
 use results::events::Event;
@@ -175,6 +175,8 @@ const RESULTS: &[ResultSchema] = &[
     .versioned("fathom_capture_sample", capture::SCHEMA),
     ResultSchema::new::<CatalogList<'_>>("catalog", "fathom catalog", "All modelled volumes"),
     ResultSchema::new::<CatalogDocument<'_>>("catalog-volume", "fathom catalog VOLUME", "Limits and price of a volume"),
+    ResultSchema::new::<CatalogUpdate>("catalog-update", "fathom catalog update", "Renewed figures of a provider"),
+    ResultSchema::new::<CatalogDiff>("catalog-diff", "fathom catalog diff", "Renewed figures beside the built-in ones"),
     ResultSchema::new::<RunsResult<'_>>("runs", "fathom runs list", "Saved runs")
         .versioned("fathom_runs", RunsResult::SCHEMA)
         .also(&["runs-list"]),

@@ -234,6 +234,7 @@ impl PurchaseSearch<'_> {
             machines,
             seed: self.seed,
             is_simulated: self.runner.is_some(),
+            today: None,
         }
     }
 }

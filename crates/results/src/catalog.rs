@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use volume::LimitSource;
-use volume::catalogue::{BuiltinVolume, RegionalPrice};
+use volume::catalogue::{BuiltinVolume, RegionalPrice, RenewedFigure};
 use volume::spec::Price;
 
 use crate::plan::document::RateBurst;
@@ -171,4 +171,149 @@ pub struct CatalogLaw {
     pub p99_us: f64,
     #[serde(rename = "p99.9_us")]
     pub p999_us: f64,
+}
+
+/// What an update of the catalogue read and wrote.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct CatalogUpdate {
+    /// ID of the provider: `aws`.
+    pub provider: String,
+    /// The dated file.
+    pub path: String,
+    /// Whether it was written; `false` for a dry run.
+    pub written: bool,
+    /// Date of its newest figures.
+    pub date: String,
+    /// Files and answers that were read.
+    pub read: Vec<CatalogInput>,
+    /// Regions with prices in the dated file.
+    pub regions: Vec<String>,
+    /// Number of prices of volumes in the dated file.
+    pub volume_prices: usize,
+    /// Number of prices of machines in the dated file.
+    pub machine_prices: usize,
+    /// Number of machines with facts in the dated file.
+    pub machines: usize,
+    /// Numbers of its figures beside the built-in ones.
+    pub figures: FigureCounts,
+    /// Items of the files that were left out.
+    pub skipped: Vec<SkippedOffers>,
+}
+
+/// A file or an answer of a provider's tool.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct CatalogInput {
+    pub name: String,
+    /// Format that was recognized.
+    pub format: String,
+}
+
+/// Items that were left out for one reason.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SkippedOffers {
+    pub reason: String,
+    pub items: u64,
+}
+
+/// Numbers of figures of a dated file beside the built-in catalogue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FigureCounts {
+    pub changed: usize,
+    /// Figures that the built-in catalogue lacks.
+    pub new: usize,
+    pub equal: usize,
+    /// Figures that the dated file lacks in its regions and machines.
+    pub missing: usize,
+    /// Figures with a later date in the built-in catalogue, which are not used.
+    pub older: usize,
+}
+
+/// How dated files differ from the built-in catalogue, and which plans change with it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct CatalogDiff {
+    /// Providers with a dated file.
+    pub providers: Vec<ProviderDiff>,
+    /// Number of plans that were compared.
+    pub compared_plans: usize,
+    /// Plans whose best volume or price changes.
+    pub plans: Vec<PlanChange>,
+}
+
+/// A dated file beside the built-in catalogue.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ProviderDiff {
+    /// ID of the provider: `aws`.
+    pub provider: String,
+    /// The dated file.
+    pub path: String,
+    pub counts: FigureCounts,
+    /// Figures that differ.
+    pub figures: Vec<FigureChange>,
+}
+
+/// A figure that differs from the built-in one.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct FigureChange {
+    /// Table of the catalogue: `prices`.
+    pub table: String,
+    /// Region or machine.
+    pub row: String,
+    pub column: String,
+    /// Built-in figure; `null` if there is none.
+    pub old: Option<f64>,
+    /// Figure of the dated file; `null` if it lacks it.
+    pub new: Option<f64>,
+}
+
+/// A plan that changes.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PlanChange {
+    /// The need: `16,000 IOPS, 500 GiB`.
+    pub need: String,
+    /// Provider whose volumes are considered.
+    pub provider: String,
+    /// Region of the prices; `null` for the default region.
+    pub region: Option<String>,
+    /// Best volume by the built-in figures.
+    pub old: Option<PlanChoice>,
+    /// Best volume by the dated figures.
+    pub new: Option<PlanChoice>,
+}
+
+/// The cheapest volume that meets a need.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PlanChoice {
+    /// Name with its keys.
+    pub volume: String,
+    pub usd_per_month: f64,
+}
+
+/// Figures that differ by a smaller fraction are equal: the built-in ones are rounded.
+const ROUNDING: f64 = 1e-4;
+
+impl ProviderDiff {
+    /// Compares the figures of a dated file with the built-in ones.
+    #[must_use]
+    pub fn new(provider: &str, path: String, figures: &[RenewedFigure]) -> Self {
+        let mut counts = FigureCounts::default();
+        let mut changes = Vec::new();
+        for RenewedFigure { table, row, column, old, new, is_older } in figures {
+            match (old, new) {
+                _ if *is_older => {
+                    counts.older += 1;
+                    continue;
+                }
+                (Some(old), Some(new)) if (new - old).abs() <= ROUNDING * old.abs().max(new.abs()) => {
+                    counts.equal += 1;
+                    continue;
+                }
+                (Some(_), Some(_)) => counts.changed += 1,
+                (Some(_), None) => counts.missing += 1,
+                (None, _) => counts.new += 1,
+            }
+            let [table, row, column] = [table, row, column].map(Clone::clone);
+            changes.push(FigureChange { table, row, column, old: *old, new: *new });
+        }
+        Self { provider: provider.to_owned(), path, counts, figures: changes }
+    }
 }

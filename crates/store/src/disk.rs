@@ -39,6 +39,16 @@ pub(crate) fn replace(path: &Path, temporary: &Path, bytes: &[u8]) -> Result<()>
     rename(temporary, path)
 }
 
+/// Replaces a file of the user's data atomically, and creates its folder for this user alone.
+///
+/// # Errors
+///
+/// If the folder or the file cannot be written.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    path.parent().map_or(Ok(()), make_private_folder)?;
+    replace(path, &path.with_extension(format!("{}.new", std::process::id())), bytes)
+}
+
 /// Renames within a folder and waits until the folder is on the device.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
     std::fs::rename(from, to).map_err(|error| Error::io(to, "rename into place", error))?;

@@ -29,6 +29,7 @@ mod store;
 mod writer;
 
 pub use background::{PendingSave, RunToSave, SaveOutcome, SavePolicy, StoredEntry};
+pub use disk::replace_file;
 pub use error::Error;
 pub use filter::Filter;
 pub use id::{fleet_name, series_name};

@@ -115,6 +115,7 @@ problem_codes! {
         Volume "volume" "The text does not describe a volume of the catalogue."
         VolumeFull "volume-full" "The files do not fit on the modelled volume."
         Catalog "catalog" "The load or filter for the catalogue is invalid."
+        Offers "offers" "The offers of a provider's file are unusable, or contradict each other."
         Plan "plan" "The requirement of the plan is invalid."
         Claim "claim" "The claim is invalid."
         Expectation "expectation" "The expectation is invalid."

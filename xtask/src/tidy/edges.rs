@@ -29,6 +29,7 @@ const EDGES: &[(&str, &str)] = &[
     ("store", "units record"),
     ("analyse", "units record"),
     ("plan", "units volume"),
+    ("offers", "units"),
     ("results", "units record analyse plan trace volume"),
     ("report", "units job trace workload record runner analyse volume plan results"),
     ("capture", "units trace probe engine record results"),
@@ -40,7 +41,7 @@ const EDGES: &[(&str, &str)] = &[
     (
         "cli",
         "units job workload meter target trace drive volume runner sim nbd probe engine capture device fleet live manual serve \
-         procedure record store analyse plan results report",
+         procedure record store analyse plan offers results report",
     ),
     ("fleet-mpi", "units fleet cli"),
     ("xtask", "units job trace features"),
@@ -48,7 +49,7 @@ const EDGES: &[(&str, &str)] = &[
 ];
 
 /// Crates without clocks, threads, files, sockets, environment or output, as enforced by their `clippy.toml`.
-const PURE: &str = "units job workload meter target trace drive volume runner sim record analyse plan results report nbd-wire object-wire procedure manual";
+const PURE: &str = "units job workload meter target trace drive volume runner sim record analyse plan offers results report nbd-wire object-wire procedure manual";
 
 /// Dependencies that would give a pure crate access to the outside.
 const IMPURE_CRATES: &[&str] = &["libc", "nix", "io-uring", "tokio", "rand", "getrandom", "signal-hook", "indicatif"];

@@ -4,7 +4,7 @@ use report::catalog::CatalogLoad;
 use units::{Place, Problem, ProblemCode, block_bytes};
 use volume::PerRequestKind;
 
-use crate::args::CatalogOptions;
+use super::options::CatalogOptions;
 
 /// Parses the options. Returns all problems together.
 pub(super) fn parse(options: &CatalogOptions) -> Result<CatalogLoad, Vec<Problem>> {

@@ -20,8 +20,10 @@ use procedure::purchase::{PurchaseSearch, TrialOutcomes};
 use procedure::trace_purchase::{PreparedTrace, TraceQuestion, is_trace};
 use procedure::{ProcedureObserver, plan_words};
 use report::{ResultDocument, ResultFormat};
+use results::plan::PlanResult;
 
 use crate::args::{Details, JSON, MARKDOWN, OptionWord, ProgressStyle, TEXT, one_of};
+use crate::catalog::today;
 use crate::diagnostics::warning;
 use crate::display::Display;
 use crate::exit::Exit;
@@ -64,7 +66,7 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
             }
         }
     }
-    let report = search.conclude(outcomes);
+    let report = PlanResult { today: Some(today()), ..search.conclude(outcomes) };
     if let Some(signal) = signals.end() {
         return Ok(Exit::Signal(signal));
     }

@@ -36,6 +36,8 @@ pub(crate) const WAIT_MAX: Duration = Duration::from_secs(5 * 60);
 pub(crate) fn fathom<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Command {
     let mut command = program(env!("CARGO_BIN_EXE_fathom"), words);
     command.env("FATHOM_NO_RECORD", "1").env("FATHOM_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/fathom-home"));
+    // The ages of built-in prices.
+    command.env("FATHOM_TODAY", "2026-11-30");
     command
 }
 

@@ -2,6 +2,7 @@
 
 mod assumptions;
 mod catalog_face;
+mod catalog_renewal;
 mod commands;
 #[path = "../common/mod.rs"]
 mod common;

@@ -373,7 +373,7 @@ fn volumes_priced_in_euros_were_not_ranked() {
     let line = "plan --throughput 100MiB/s --capacity 100GiB --no-simulation --max-stripe 1";
     let text = flat(&planned(line, "100"));
     assert!(text.starts_with("ANSWER Buy hetzner/volume, 108 GB: 6.18 EUR = 7.27 USD a month (EU)."), "{text}");
-    assert!(text.contains("BASIS price of 2026-05-27 / 2026-09-22;"), "{text}");
+    assert!(text.contains("BASIS price of 2026-05-27 / 2026-09-22 (187 days old);"), "{text}");
     assert!(text.contains("1 EUR = 1.1761 USD (European Central Bank"), "{text}");
     let given = flat(&planned(&format!("{line} --eur-usd 2 --details"), "100"));
     assert!(!given.contains("Buy hetzner") && given.contains("1 EUR = 2.0000 USD (user-specified)"), "{given}");

@@ -19,6 +19,8 @@ impl Results {
     fn new() -> Self {
         let results = Self(Scratch::new());
         results.0.write("limits.toml", "[volume]\nkey.size = { unit = \"GiB\", default = 10 }\nlimit = [{ name = \"IOPS\", iops = \"7 * gib\" }]\n");
+        let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+        results.print(&format!("catalog update --from {examples}/aws-price-list.csv"));
         let lines = [
             format!("sim {LOAD} --name=a -o a.json"),
             format!("sim {LOAD} --name=a --iodepth=16 -o b.json --events events.jsonl"),
@@ -66,6 +68,8 @@ fn commands() -> Vec<(&'static str, String)> {
         ("doctor", "doctor .".to_owned()),
         ("trace", format!("trace {examples}/checkpoints.trace --to-job trace.fio")),
         ("catalog", "catalog".to_owned()),
+        ("catalog-update", format!("catalog update --from {examples}/aws-price-list.csv --dry-run")),
+        ("catalog-diff", "catalog diff".to_owned()),
         ("runs", "runs list".to_owned()),
         ("runs-show", "runs show last".to_owned()),
         ("serve", "serve aws/gp3,size=1GiB --run true".to_owned()),

@@ -1,5 +1,6 @@
 //! The catalogue of modelled volumes: the list, and the details of one volume with the rates it sustains.
 
+mod renewal;
 mod text;
 
 use std::fmt::Write;
@@ -13,6 +14,8 @@ use results::stored::sorted;
 use volume::catalogue::{BuiltinVolume, FigureOrigin, KeyFacts, ResolvedVolume};
 use volume::closed::{self, Cap, CapPart, Load, Prediction};
 use volume::{Behaviour, Burst, JitterBasis, Law, Limit, LimitSource, PerRequestKind, RequestKind, Scope, Spec};
+
+pub use renewal::{diff_text, update_text};
 
 use crate::sheet::SheetStyle;
 

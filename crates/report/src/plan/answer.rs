@@ -2,7 +2,7 @@
 
 use plan::workload::LoadDoubt;
 use plan::{Candidate, MonthlyCost, PlannedMachine, Requirement};
-use results::plan::PlanResult;
+use results::plan::{FigureAge, PlanResult};
 use units::significant;
 
 use super::figures::{self, failure, headroom_words, price, region, size, time, whole};
@@ -187,12 +187,9 @@ fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
     if plan.need.capacity.is_none() {
         basis.push("no --capacity given: the size is the smallest that sustains the load".to_owned());
     }
-    let date = best.price.as_ref().map(|money| money.price.source.date.clone()).filter(|date| !date.is_empty());
-    basis.extend(date.map(|date| format!("price of {date}")));
-    let year = best
-        .known_price()
-        .map(|money| format!("{} a year, without taxes", figures::sum(&plan.need, 12.0 * money.usd_per_month)));
-    basis.extend(year);
+    basis.extend(dated(plan, best));
+    let year = best.known_price().map(|money| 12.0 * money.usd_per_month);
+    basis.extend(year.map(|usd| format!("{} a year, without taxes", figures::sum(&plan.need, usd))));
     if let Some(lacks) = best.price.as_ref().and_then(|money| money.lacks.as_ref()) {
         basis.push(format!("the price excludes {lacks} (price unknown)"));
     }
@@ -218,6 +215,23 @@ fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
     basis.extend(plan.ranking.best.and_then(|_| figures::unpriced(plan, best)));
     basis.extend(may_meet(plan, best));
     basis
+}
+
+/// Providers whose own files `fathom catalog update` reads.
+const RENEWABLE: [&str; 3] = ["aws/", "azure/", "gcp/"];
+
+/// Returns the date of the price, or of the figures if they are old, with the age of old ones and what renews them.
+fn dated(plan: &PlanResult, best: &Candidate) -> Option<String> {
+    let price = best.price.as_ref().map(|money| &money.price.source.date).filter(|date| !date.is_empty());
+    let Some(age) = plan.age(best).filter(|age| age.days > FigureAge::OLD) else {
+        return price.map(|date| format!("price of {date}"));
+    };
+    let (subject, date, object) = price.map_or(("figures", &best.about.as_of, "them"), |date| ("price", date, "it"));
+    let up_to = if age.is_exact { "" } else { "up to " };
+    let is_renewable = RENEWABLE.iter().any(|provider| best.listed.starts_with(provider));
+    let remedy = format!(": `fathom catalog update --from FILE` renews {object}");
+    let remedy = if is_renewable { remedy.as_str() } else { "" };
+    Some(format!("{subject} of {date} ({up_to}{} days old){remedy}", age.days))
 }
 
 /// Names one volume that does without the risk of RAID 0.

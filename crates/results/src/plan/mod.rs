@@ -3,6 +3,7 @@
 pub mod document;
 pub mod trace;
 
+use jiff::civil::Date;
 use plan::replay::{ReplayBounds, ReplayResult, ReplayedCandidate};
 use plan::workload::LoadDoubt;
 use plan::{Candidate, Need, PlannedMachine, Ranking};
@@ -34,9 +35,19 @@ pub struct PlanResult {
     pub seed: u64,
     /// Whether simulations confirmed the candidates.
     pub is_simulated: bool,
+    /// Date of today, for the age of figures; `None` if it does not matter.
+    pub today: Option<String>,
 }
 
 impl PlanResult {
+    /// Returns the age of a candidate's price, or of its figures if the price has no date.
+    #[must_use]
+    pub fn age(&self, candidate: &Candidate) -> Option<FigureAge> {
+        let today = self.today.as_ref()?.parse().ok()?;
+        let of_price = candidate.price.as_ref().map(|money| &money.price.source.date);
+        of_price.into_iter().chain([&candidate.about.as_of]).find_map(|date| FigureAge::of(date, today))
+    }
+
     /// Returns the candidates that meet the need, in the order of the ranking.
     pub fn meeting(&self) -> impl Iterator<Item = &Candidate> {
         self.ranking.meeting.iter().map(|index| &self.candidates[*index])
@@ -56,6 +67,31 @@ impl PlanResult {
     #[must_use]
     pub fn machines_of(&self, index: usize) -> &[PlannedMachine] {
         self.machines.iter().find(|(known, _)| *known == index).map_or(&[], |(_, machines)| machines)
+    }
+}
+
+/// Age of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FigureAge {
+    pub days: i32,
+    /// Whether its date has a day; otherwise the age is that of the first day of its month or year.
+    pub is_exact: bool,
+}
+
+impl FigureAge {
+    /// Age in days from which figures should be renewed.
+    pub const OLD: i32 = 180;
+
+    /// Returns the age of a date at the beginning of a text: `2026-11-30`, `2026-11`, `2026 (undated)`.
+    fn of(date: &str, today: Date) -> Option<Self> {
+        let end = date.find(|letter: char| !letter.is_ascii_digit() && letter != '-').unwrap_or(date.len());
+        let mut parts = date[..end].split('-').map(str::parse::<i16>);
+        let year = parts.next()?.ok()?;
+        let [month, day] = [12, 31].map(|most| parts.next()?.ok().filter(|part| (1..=most).contains(part)));
+        let part = |part: Option<i16>| part.and_then(|part| i8::try_from(part).ok()).unwrap_or(1);
+        let date =
+            Date::new(year, part(month), part(day.and(month).and(day))).ok().filter(|date| date.year() >= 1970)?;
+        Some(Self { days: (today - date).get_days(), is_exact: day.and(month).is_some() })
     }
 }
 
@@ -143,5 +179,32 @@ impl TracePlanResult {
     #[must_use]
     pub fn replays(&self) -> u32 {
         self.candidates.iter().chain(&self.next_step).map(|one| one.replays).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_those_of_dates_of_any_precision() {
+        let today = Date::constant(2026, 11, 30);
+        for (date, age) in [
+            ("2026-11-30", Some((0, true))),
+            ("2025-03-06", Some((634, true))),
+            ("2024-02-29 / 2025", Some((1_005, true))),
+            ("2026-05-27 / 2026-09-22", Some((187, true))),
+            ("2026-09", Some((90, false))),
+            ("2026 (undated)", Some((333, false))),
+            ("2025-2026", Some((698, false))),
+            ("2027-01-01", Some((-32, true))),
+            ("2026-02-30", None),
+            ("about 2019", None),
+            ("", None),
+            ("12", None),
+        ] {
+            let found = FigureAge::of(date, today).map(|age| (age.days, age.is_exact));
+            assert_eq!(found, age, "{date}");
+        }
     }
 }

@@ -89,21 +89,23 @@ pub(super) fn build(found: &FoundVolume, scope: PriceScope<'_>) -> Result<Resolv
             *price = Price { rule, ..price.times(f64::from(striping.members)) };
         }
     }
-    let spec = builder.spec(volume, &prices);
+    let spec = builder.spec(volume, &prices, matches!(scope, PriceScope::One(_)));
     let about = About { prices, ..about(found, volume) };
     if builder.problems.is_empty() { Ok(ResolvedVolume { spec, about }) } else { Err(builder.problems) }
 }
 
 impl VolumeBuilder<'_> {
-    fn spec(&mut self, volume: &VolumeType, prices: &[RegionalPrice]) -> Spec {
+    /// Returns the specification. `is_one` if the prices are those of the requested region alone.
+    fn spec(&mut self, volume: &VolumeType, prices: &[RegionalPrice], is_one: bool) -> Spec {
         let limits = self.limits(&volume.limits);
         self.check_unused_keys(&limits);
         let unknown_limits = self.unknown_limits(&limits);
         let stations = self.stations(&volume.stations);
         let behaviour = self.behaviour(volume);
         let region = self.found.values.key("region").map(super::word);
-        let is_chosen = |of: &&RegionalPrice| region.is_none() || of.price.region == region;
-        let price = prices.iter().find(is_chosen).or(prices.first()).map(|of| of.price.clone());
+        let region = region.or_else(|| volume.prices.first().and_then(|first| first.region.clone()));
+        let is_chosen = |of: &&RegionalPrice| is_one || region.as_deref().is_none_or(|region| of.holds_in(region));
+        let price = prices.iter().find(is_chosen).map(|of| of.price.clone());
         let tier = self.found.values.tier.as_ref().map_or(String::new(), |tier| format!(", {tier}"));
         let mut title = format!("{}{tier}", volume.title);
         let mut size = self.found.values.base("size").unwrap_or(0.0) as u64;
@@ -467,6 +469,7 @@ impl VolumeBuilder<'_> {
     }
 
     fn price(&mut self, price: &PriceRule) -> Option<Price> {
+        let price = price.of_tier(self.found.values.tier.as_deref())?;
         let (currency, rule) = price.amount()?;
         let per_month = self.bounded(rule, "price", false)?;
         let remarks = price.region.iter().map(String::as_str).chain([price.note.as_str()]);

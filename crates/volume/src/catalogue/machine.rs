@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::rule::RuleValue;
 use super::schema::Provider;
-use super::table::{Cell, RateTable, TableRow};
+use super::table::{Cell, MACHINES, RateTable, TableRow};
 use crate::spec::LimitSource;
 
 /// A machine type.
@@ -59,8 +59,6 @@ pub struct MachinePrice {
 
 /// Hours of a month, as providers count them.
 const MONTH_HOURS: f64 = 730.0;
-/// ID of the tables with processors, memory and attachments.
-const MACHINES: &str = "machines";
 
 impl MachineType {
     /// Returns the price for a term in a region, or without a region in the first of the list.

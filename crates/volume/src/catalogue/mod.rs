@@ -23,6 +23,7 @@ mod quantity;
 mod read;
 mod reference;
 mod region;
+mod renewal;
 mod request;
 mod rule;
 mod schema;
@@ -40,11 +41,14 @@ pub use about::{About, AnnualFailure, KeyFacts, RegionalPrice};
 pub use bounds::{Bounds, FigureOrigin};
 use build::PriceScope;
 pub use build::ResolvedVolume;
-pub use builtin::{BuiltinVolume, cities, city, list, machine_types, regions};
+pub use builtin::{
+    BuiltinVolume, Renewals, built_in_only, cities, city, list, machine_types, regions, renew, renewed_figures,
+};
 pub use machine::{BURSTABLE, MACHINE_ARCHS, MACHINE_FAMILIES, MachinePrice, MachineType, PriceTerm};
 use problem::CatalogueText;
 pub use quantity::{QuantityKind, read as quantity};
 pub use region::{CloudRegion, Position};
+pub use renewal::RenewedFigure;
 pub use request::file;
 pub use schema::LatencyBasis;
 pub use values::COMMON_KEYS;

@@ -1,5 +1,6 @@
 //! Types of volume files, as they are written and as models use them (docs/volumes.md).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
@@ -496,6 +497,20 @@ pub(super) struct PriceRule {
     #[serde(default)]
     pub note: String,
     pub source: Option<SourceId>,
+    /// Figures of the tiers in the price's region, for the variable `region_tier`.
+    #[serde(skip)]
+    pub tiers: Vec<TierFigure>,
+}
+
+/// Column that stands for the one with the name of the volume's tier, in the variable `region_tier`.
+pub(super) const TIER_FIGURE: &str = "tier";
+
+/// The figure of a tier in a region.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct TierFigure {
+    pub tier: String,
+    pub usd: f64,
+    pub source: Option<SourceId>,
 }
 
 /// Reports whether a price of the region `own`, and of `also`, applies in another region.
@@ -510,6 +525,17 @@ impl PriceRule {
         holds_in(self.region.as_deref(), &self.also, region)
     }
 
+    /// Returns the price with the figure of a tier; `None` if it needs one that is unknown.
+    pub(super) fn of_tier(&self, tier: Option<&str>) -> Option<Cow<'_, Self>> {
+        if self.tiers.is_empty() {
+            return Some(Cow::Borrowed(self));
+        }
+        let figure = self.tiers.iter().find(|known| tier.is_some_and(|tier| known.tier.eq_ignore_ascii_case(tier)))?;
+        let mut price = self.with(&|name| (name.strip_prefix("region_") == Some(TIER_FIGURE)).then_some(figure.usd));
+        price.source = figure.source.clone().or(price.source);
+        Some(Cow::Owned(price))
+    }
+
     /// Returns the currency and the rule; `None` unless there is one of them.
     pub(super) fn amount(&self) -> Option<(&'static str, &SchemaRule)> {
         match (&self.usd, &self.eur) {
@@ -521,9 +547,12 @@ impl PriceRule {
 
     /// Returns the price of one region, with its figures in place of variables.
     pub(super) fn of_region(&self, region: &str, figure: &dyn Fn(&str) -> Option<f64>) -> Self {
+        Self { region: Some(region.to_owned()), ..self.with(figure) }
+    }
+
+    fn with(&self, figure: &dyn Fn(&str) -> Option<f64>) -> Self {
         let with = |rule: &SchemaRule| SchemaRule { expr: rule.expr.with(figure), at: rule.at.clone() };
-        let (usd, eur) = (self.usd.as_ref().map(with), self.eur.as_ref().map(with));
-        Self { usd, eur, region: Some(region.to_owned()), ..self.clone() }
+        Self { usd: self.usd.as_ref().map(with), eur: self.eur.as_ref().map(with), ..self.clone() }
     }
 }
 
@@ -612,6 +641,7 @@ pub(super) fn names(volume: &VolumeType, tables: &[RateTable]) -> Names {
     if let Some(tiers) = &volume.tiers {
         columns(tiers).into_iter().for_each(|column| add(format!("tier_{column}"), String::new()));
         add("tier".to_owned(), String::new());
+        add(format!("region_{TIER_FIGURE}"), String::new());
     }
     add("volumes".to_owned(), "volumes".to_owned());
     volume.lets.iter().for_each(|(name, _)| add(name.clone(), String::new()));

@@ -13,6 +13,8 @@ pub(super) struct RateTable {
     pub columns: Vec<String>,
     pub rows: Vec<TableRow>,
     pub source: Option<SourceId>,
+    /// Whether it is of a dated file that is laid over the catalogue.
+    pub is_renewed: bool,
 }
 
 /// A name or pattern, and a cell per column.
@@ -33,6 +35,8 @@ pub(super) enum Cell {
 /// ID of the tables that say which machines take which volumes. Their rows are machines, or beginnings of their names
 /// up to a `-`; their columns hold `yes`, `no`, `on-request` or `-` for unknown.
 pub(super) const ATTACHMENTS: &str = "attachments";
+/// ID of the tables with processors, memory and attachments of machines, which have words.
+pub(super) const MACHINES: &str = "machines";
 pub(super) const NO: &str = "no";
 pub(super) const ON_REQUEST: &str = "on-request";
 const WORDS: [&str; 3] = ["yes", NO, ON_REQUEST];
@@ -321,7 +325,7 @@ mod tests {
     fn table(rows: &[&str]) -> Vec<RateTable> {
         let columns = vec!["vcpus".to_owned(), "iops".to_owned()];
         let rows = rows.iter().map(|row| RateTable::row(&columns, row).unwrap()).collect();
-        vec![RateTable { ids: vec!["t".to_owned()], columns, rows, source: None }]
+        vec![RateTable { ids: vec!["t".to_owned()], columns, rows, source: None, is_renewed: false }]
     }
 
     fn iops(tables: &[RateTable], machine: &str) -> Option<f64> {

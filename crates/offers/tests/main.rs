@@ -1,0 +1,7 @@
+//! The integration tests of `offers`, in one program.
+
+mod common;
+mod formats;
+mod merging;
+mod random;
+mod refusals;
