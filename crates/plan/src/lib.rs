@@ -33,8 +33,8 @@ pub use candidate::{
 };
 pub use laws::LatencyCache;
 pub use machine::{MachineNeed, PlannedMachine};
-pub use need::{Currency, Demand, Exchange, Need, STRIPE_MAX};
+pub use need::{Currency, Demand, Exchange, NearRegion, Need, STRIPE_MAX};
 pub use rank::{Nearest, Ranking, rank, rank_by};
-pub use region::{NearRegion, near};
+pub use region::near;
 pub use search::{candidates, machines, named, regions};
 pub use trial::{PlanTrial, TrialOutcome, best, confirm, lifted, plan, simulate_jitter};

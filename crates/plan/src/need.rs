@@ -1,12 +1,12 @@
 //! The need: load, latency, capacity, budget.
 
 use units::Nanos;
+use volume::catalogue::CloudRegion;
 use volume::closed::Load;
 use volume::spec::LimitSource;
 
 use crate::candidate::Requirement;
 use crate::machine::MachineNeed;
-use crate::region::NearRegion;
 
 /// Default block size for IOPS: the one for which providers state IOPS.
 const SMALL: u32 = 4 << 10;
@@ -92,6 +92,16 @@ impl Default for Need {
             years: 1,
         }
     }
+}
+
+/// Region of a provider near a place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NearRegion {
+    pub region: CloudRegion,
+    /// Distance from the place.
+    pub km: f64,
+    /// Nearer region of the provider without a known price.
+    pub unpriced: Option<CloudRegion>,
 }
 
 /// Rate of equal operations that a volume must sustain.

@@ -4,18 +4,8 @@ use std::collections::BTreeMap;
 
 use volume::catalogue::{self, CloudRegion, Position};
 
-use crate::need::Need;
+use crate::need::{NearRegion, Need};
 use crate::search::regions;
-
-/// Region of a provider near a place.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NearRegion {
-    pub region: CloudRegion,
-    /// Distance from the place.
-    pub km: f64,
-    /// Nearer region of the provider without a known price.
-    pub unpriced: Option<CloudRegion>,
-}
 
 /// Returns for each provider of the need the nearest region with known prices, or without any the nearest.
 #[must_use]

@@ -41,6 +41,8 @@ impl PlanSearch<'_> {
         let order = |one: &Candidate| (!one.failures.is_empty(), one.known_price().is_none(), price(one));
         volumes.sort_by(|(a, _), (b, _)| order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal));
         let types = catalogue::machine_types(provider(&self.listed.name));
+        let with_limits = catalogue::machine_types_with_limits(&self.listed.name);
+        let usable: Vec<&MachineType> = types.iter().filter(|machine| with_limits.contains(&machine.name)).collect();
         let mut best: Option<Candidate> = None;
         let mut nearest: Option<UnmetNeed> = None;
         // Machines that are too slow for a number of parts of each request, whatever the volume.
@@ -48,7 +50,7 @@ impl PlanSearch<'_> {
         let most_bytes = self.demands.iter().map(|demand| demand.load.bytes.read.max(demand.load.bytes.write)).max();
         for (alone, fixed) in &volumes {
             let region = alone.price.as_ref().and_then(|money| money.price.region.clone());
-            let offers = self.offers(&types, region.as_deref(), alone);
+            let offers = self.offers(&usable, region.as_deref(), alone);
             let (keys, alone_price) = (pairs(&alone.spec.name), price(alone));
             let parts =
                 alone.spec.striping.zip(most_bytes).map_or(1, |(striping, bytes)| striping.aligned_parts(bytes).0);
@@ -123,19 +125,19 @@ impl PlanSearch<'_> {
 
     /// Returns the machines that meet the requirements and take as many volumes, the cheapest first; those without a
     /// price come last, the smallest first.
-    fn offers<'a>(&self, types: &'a [MachineType], region: Option<&str>, alone: &Candidate) -> Vec<Offer<'a>> {
+    fn offers<'a>(&self, types: &[&'a MachineType], region: Option<&str>, alone: &Candidate) -> Vec<Offer<'a>> {
         let need = &self.need.machine;
         let members = alone.spec.striping.map_or(1, |striping| striping.members);
         // On AWS, the boot volume takes one of the attachments.
         let boot = u32::from(provider(&self.listed.name) == "aws");
-        let fits = |machine: &&MachineType| {
+        let fits = |machine: &&'a MachineType| {
             need.is_met_by(machine) && machine.max_volumes.is_none_or(|most| members + boot <= most)
         };
         let machines = f64::from(self.need.machines.max(1));
         let offer = |machine: &'a MachineType| {
             (machine.price(need.term, region).map(|price| price.usd_per_month * machines), machine)
         };
-        let mut offers: Vec<Offer<'a>> = types.iter().filter(fits).map(offer).collect();
+        let mut offers: Vec<Offer<'a>> = types.iter().copied().filter(fits).map(offer).collect();
         let order = |(price, machine): &Offer<'a>| {
             (price.unwrap_or(f64::INFINITY), machine.vcpus, machine.memory_bytes.unwrap_or(u64::MAX))
         };

@@ -256,7 +256,10 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut LatencyCache) -> 
 fn machine_types(candidate: &Candidate) -> Vec<MachineType> {
     let on_sale = catalogue::machine_types(provider(&candidate.listed));
     if !on_sale.is_empty() {
-        let is_usual = |machine: &&MachineType| machine.family.as_deref() != Some(catalogue::BURSTABLE);
+        let with_limits = catalogue::machine_types_with_limits(&candidate.listed);
+        let is_usual = |machine: &&MachineType| {
+            machine.family.as_deref() != Some(catalogue::BURSTABLE) && with_limits.contains(&machine.name)
+        };
         return on_sale.iter().filter(is_usual).cloned().collect();
     }
     // A row for a whole series does not describe one machine.

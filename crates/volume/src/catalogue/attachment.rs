@@ -6,6 +6,13 @@ use super::schema::{Provider, VolumeType};
 use super::table::{self, NO, ON_REQUEST};
 use crate::spec;
 
+/// Reports whether a machine is known not to take a volume.
+pub(super) fn is_refused(provider: &Provider, volume: &VolumeType, machine: &str) -> bool {
+    let column = machine_key(volume).and_then(|key| key.attach.as_ref());
+    let found = column.and_then(|column| table::attachment(&provider.tables, column, machine));
+    found.is_some_and(|(word, _)| word == NO)
+}
+
 /// Returns why a machine cannot take a volume, and which volumes it takes; `None` if it can, or if nothing is known.
 pub(super) fn refusal(provider: &Provider, volume: &VolumeType, machine: &str) -> Option<(String, String)> {
     let column = machine_key(volume)?.attach.as_ref()?;

@@ -32,7 +32,7 @@ mod table;
 mod tests;
 mod values;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use units::{Problem, ProblemCode, suggestion};
@@ -157,6 +157,19 @@ pub fn machine_names(text: &str) -> Result<Vec<String>, Vec<Problem>> {
     Ok(find(text, &no_files)?.machine_names())
 }
 
+/// Returns the machine types on sale that have known limits for a volume and may take it, by name.
+#[must_use]
+pub fn machine_types_with_limits(volume: &str) -> BTreeSet<String> {
+    let Ok(found) = find(volume, &no_files) else { return BTreeSet::new() };
+    let Some(id) = found.machine_table() else { return BTreeSet::new() };
+    let has_limits = |machine: &&MachineType| {
+        table::find(&found.provider.tables, id, &machine.name).is_some()
+            && !attachment::is_refused(&found.provider, found.volume(), &machine.name)
+    };
+    let machines = builtin::machine_types(&found.provider.id);
+    machines.iter().filter(has_limits).map(|machine| machine.name.clone()).collect()
+}
+
 /// Why a volume of the catalogue cannot be used on a machine, or is not known to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineRefusal {
@@ -212,7 +225,7 @@ impl FoundVolume {
         let tables = tables.filter(|table| rated.is_empty() || has_rates(table));
         let mut names: Vec<String> =
             tables.flat_map(|table| &table.rows).map(|row| table::first_name(&row.name)).collect();
-        names.retain(|name| attachment::refusal(&self.provider, self.volume(), name).is_none());
+        names.retain(|name| !attachment::is_refused(&self.provider, self.volume(), name));
         names.sort_unstable();
         names.dedup();
         names

@@ -209,5 +209,5 @@ pub(super) fn rate_table(file: &FileTable, errors: &CatalogueErrors) -> RateTabl
             }
         }
     }
-    RateTable { ids, columns, rows, source: file.source.clone(), is_renewed: false }
+    RateTable::new(ids, columns, rows, file.source.clone())
 }

@@ -66,7 +66,8 @@ fn renewal(file: File, provider: &str, errors: &CatalogueErrors) -> Renewal {
     }
     let mut tables = Vec::new();
     for written in &file.table {
-        let table = RateTable { is_renewed: true, ..rate_table(written, errors) };
+        let mut table = rate_table(written, errors);
+        table.is_renewed = true;
         let has_words = table.has_id(MACHINES) || table.has_id(ATTACHMENTS);
         let is_word = |cell: &Cell| matches!(cell, Cell::Is(RuleValue::Word(_)));
         if let Some(row) = table.rows.iter().find(|row| !has_words && row.cells.iter().any(is_word)) {

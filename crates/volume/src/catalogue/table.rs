@@ -1,5 +1,8 @@
 //! Tables of machines and tiers.
 
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
 use units::{Problem, ProblemCode, closest};
 
 use super::reference::SourceId;
@@ -13,8 +16,18 @@ pub(super) struct RateTable {
     pub columns: Vec<String>,
     pub rows: Vec<TableRow>,
     pub source: Option<SourceId>,
+    /// Rows by name, made on first use.
+    index: OnceLock<RowIndex>,
     /// Whether it is of a dated file that is laid over the catalogue.
     pub is_renewed: bool,
+}
+
+/// Rows of a table by name.
+#[derive(Clone, Debug, Default)]
+struct RowIndex {
+    /// Rows whose names are no patterns, by name in lower case.
+    exact: BTreeMap<String, Vec<usize>>,
+    patterns: Vec<usize>,
 }
 
 /// A name or pattern, and a cell per column.
@@ -80,6 +93,28 @@ pub(super) struct FoundRow {
 }
 
 impl RateTable {
+    pub(super) fn new(ids: Vec<String>, columns: Vec<String>, rows: Vec<TableRow>, source: Option<SourceId>) -> Self {
+        Self { ids, columns, rows, source, index: OnceLock::new(), is_renewed: false }
+    }
+
+    /// Returns the rows that match a name, each with the number that its range matched.
+    fn matches<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a TableRow, Option<f64>)> {
+        let index = self.index.get_or_init(|| {
+            let mut index = RowIndex::default();
+            for (at, row) in self.rows.iter().enumerate() {
+                match row.name.contains(['*', '{']) {
+                    true => index.patterns.push(at),
+                    false => index.exact.entry(row.name.to_ascii_lowercase()).or_default().push(at),
+                }
+            }
+            index
+        });
+        let exact = index.exact.get(&name.to_ascii_lowercase()).into_iter().flatten();
+        let exact = exact.map(|at| (&self.rows[*at], None));
+        let patterns = index.patterns.iter().map(|at| &self.rows[*at]);
+        exact.chain(patterns.filter_map(move |row| Some((row, matching(&row.name, name)?))))
+    }
+
     pub(super) fn has_id(&self, id: &str) -> bool {
         self.ids.iter().any(|known| known == id)
     }
@@ -186,10 +221,8 @@ fn spellings(machine: &str) -> Vec<String> {
 fn find_as(tables: &[RateTable], id: &str, machine: &str) -> Option<FoundRow> {
     let mut matches = Vec::new();
     for table in tables.iter().filter(|table| table.has_id(id)) {
-        for row in &table.rows {
-            if let Some(matched) = matching(&row.name, machine) {
-                matches.push((usize::MAX - row.literals(), table.get(row, matched)));
-            }
+        for (row, matched) in table.matches(machine) {
+            matches.push((usize::MAX - row.literals(), table.get(row, matched)));
         }
     }
     matches.sort_by_key(|(rank, _)| *rank);
@@ -286,8 +319,8 @@ pub(super) fn known<'a>(mut tables: impl Iterator<Item = &'a RateTable>, machine
     tables.any(|table| {
         let is_of_series =
             |row: &TableRow| table.has_id(ATTACHMENTS) && row.literals() > 0 && begins(&row.name, machine);
-        let is_any = |row: &TableRow| names.iter().any(|name| matching(&row.name, name).is_some());
-        table.rows.iter().any(|row| is_any(row) || has_number && is_of_series(row))
+        let is_any = names.iter().any(|name| table.matches(name).next().is_some());
+        is_any || has_number && table.rows.iter().any(is_of_series)
     })
 }
 
@@ -325,7 +358,7 @@ mod tests {
     fn table(rows: &[&str]) -> Vec<RateTable> {
         let columns = vec!["vcpus".to_owned(), "iops".to_owned()];
         let rows = rows.iter().map(|row| RateTable::row(&columns, row).unwrap()).collect();
-        vec![RateTable { ids: vec!["t".to_owned()], columns, rows, source: None, is_renewed: false }]
+        vec![RateTable::new(vec!["t".to_owned()], columns, rows, None)]
     }
 
     fn iops(tables: &[RateTable], machine: &str) -> Option<f64> {
