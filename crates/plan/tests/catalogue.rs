@@ -53,7 +53,8 @@ fn prices_have_components_and_one_region() {
     assert!((money.price.parts.capacity - 81.92).abs() < 1e-6 && (money.price.parts.iops - 60.0).abs() < 1e-6);
     assert_eq!((money.price.region.as_deref(), money.price.source.date.as_str()), (Some("us-central1"), "2026-09-24"));
     assert!(ranked(&need("us-central1")).0[0].price.is_some());
-    assert!(ranked(&need("europe-west4")).0[0].price.is_none());
+    let dearer = ranked(&need("europe-west4")).0.remove(0).price.unwrap();
+    assert!(dearer.usd_per_month > money.usd_per_month && ranked(&need("mars")).0[0].price.is_none());
     let west = Need { volumes: vec!["gcp/pd-ssd".to_owned()], ..need("europe-west4") };
     let money = ranked(&west).0.remove(0).price.unwrap();
     assert_eq!((money.price.region.as_deref(), money.price.per_month), (Some("europe-west4"), 0.187 * 1_024.0));

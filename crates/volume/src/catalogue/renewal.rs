@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(of("p30", "eastus"), Some((140.0, false, "2027-01-02".to_owned())));
         assert_eq!(of("p30", "westeurope"), Some((150.0, false, "2027-01-02".to_owned())));
         assert_eq!(of("p50", "eastus"), Some((495.5657, false, "2026-07-23".to_owned())));
-        assert_eq!(of("p50", "westeurope"), None);
+        assert_eq!(of("p50", "westeurope"), Some((545.097, false, "2026-07-15".to_owned())));
         assert_eq!(of("p70", "westeurope"), Some((2000.0, false, "2027-01-02".to_owned())));
         // Without a region, the price of another one than the default does not count.
         assert_eq!(resolve(&azure, "p70", "").spec.price, None);
@@ -327,11 +327,11 @@ mod tests {
         let of = |volume: &str, keys: &str, region: &str| month(&gcp, volume, keys, region);
         let keys = ",size=1000GiB,iops=10000";
         assert_eq!(of("pd-extreme", keys, "europe-west3"), Some((900.0, false, "2027-01-02".to_owned())));
-        assert_eq!(of("pd-extreme", keys, "europe-west2"), Some((150.0, true, "2025-03-06".to_owned())));
+        assert_eq!(of("pd-extreme", keys, "europe-west2"), Some((150.0, true, "2026-07-30".to_owned())));
         assert_eq!(of("pd-extreme", keys, "us-central1"), Some((775.0, false, "2026-09-24".to_owned())));
         let keys = ",size=1000GiB";
         assert_eq!(of("pd-ssd-regional", keys, "europe-west3"), Some((500.0, false, "2027-01-02".to_owned())));
-        assert_eq!(of("pd-ssd-regional", keys, "us-central1"), Some((340.0, false, "2026-09-24".to_owned())));
+        assert_eq!(of("pd-ssd-regional", keys, "us-central1"), Some((340.0, false, "2026-07-30".to_owned())));
     }
 
     #[test]

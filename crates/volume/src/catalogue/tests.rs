@@ -695,11 +695,11 @@ fn prices_were_known_of_one_region_alone() {
         ("aws/sc1,size=1000GiB", "us-gov-east-1", 18.0, false, "2026-10-15"),
         ("aws/standard,size=1000GiB", "eu-west-1", 55.0, true, "2026-10-15"),
         ("gcp/pd-ssd,size=1000GiB", "us-central1", 170.0, false, "2026-09-24"),
-        ("gcp/pd-ssd,size=1000GiB", "europe-west10", 261.8, false, "2025-03-06"),
-        ("gcp/pd-balanced-regional,size=1000GiB", "asia-south1", 240.0, false, "2025-03-06"),
-        ("gcp/hyperdisk-extreme,size=1000GiB,iops=10000", "us-east4", 125.0, true, "2025-03-06"),
-        ("gcp/local-ssd-nvme,disks=4", "us-central1", 120.0, false, "2025-03-06"),
-        ("gcp/local-ssd-nvme,disks=4", "southamerica-east1", 180.0, false, "2025-03-06"),
+        ("gcp/pd-ssd,size=1000GiB", "europe-west10", 261.8, false, "2026-07-30"),
+        ("gcp/pd-balanced-regional,size=1000GiB", "asia-south1", 240.0, false, "2026-07-30"),
+        ("gcp/hyperdisk-extreme,size=1000GiB,iops=10000", "us-east4", 125.0, true, "2026-07-30"),
+        ("gcp/local-ssd-nvme,disks=4", "us-central1", 120.0, false, "2026-07-30"),
+        ("gcp/local-ssd-nvme,disks=4", "southamerica-east1", 180.0, false, "2026-07-30"),
         ("azure/p1", "eastus", 0.77, false, "2026-07-23"),
         ("azure/p15", "eastus", 38.02, false, "2026-07-23"),
         ("azure/p50", "eastus", 495.5657, false, "2026-07-23"),
@@ -710,7 +710,7 @@ fn prices_were_known_of_one_region_alone() {
         assert_eq!(month(volume, region), Some((usd, lacks, date.to_owned())), "{volume} in {region}");
     }
     assert_eq!(month("azure/p70", "eastus"), None);
-    for (volume, regions) in [("aws/gp3", 36), ("gcp/pd-ssd", 24), ("gcp/hyperdisk-extreme", 24)] {
+    for (volume, regions) in [("aws/gp3", 36), ("gcp/pd-ssd", 43), ("gcp/hyperdisk-extreme", 43), ("azure/ultra", 6)] {
         let prices = resolve_all(&[volume], &no_files).unwrap().remove(0).about.prices;
         assert_eq!(prices.len(), regions, "{volume}");
     }
