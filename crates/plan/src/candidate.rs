@@ -1,6 +1,6 @@
 //! A volume of the catalogue at the smallest size that meets the need.
 
-use units::requests_in_flight;
+use units::{Nanos, requests_in_flight};
 use volume::catalogue::{About, LatencyBasis};
 use volume::closed::{Cap, Load};
 use volume::spec::Price;
@@ -226,6 +226,14 @@ impl Candidate {
     #[must_use]
     pub fn is_limited_by_machine(&self) -> bool {
         self.limit.as_ref().is_some_and(|cap| volume::names_machine(&cap.name))
+    }
+
+    /// Reports whether bounds on the latency are kept by what is measured or published, and not by an assumption alone.
+    #[must_use]
+    pub fn latency_is_within(&self, mean: Option<Nanos>, has_percentile: bool) -> bool {
+        let published = self.about.latency_below_secs;
+        let is_published = |bound: Nanos| published.is_some_and(|below| below <= bound.secs_f64());
+        self.has_known_latency() || !has_percentile && mean.is_none_or(is_published)
     }
 
     /// Reports whether it is a disk drive, whose latency depends on the operations in flight.

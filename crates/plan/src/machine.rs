@@ -50,7 +50,9 @@ pub struct PlannedMachine {
     pub is_chosen: bool,
 }
 
-/// Returns the provider of a volume: `aws` of `aws/gp3`.
+/// Returns the provider of a volume: `aws` of `aws/gp3`; of one in a file, the file.
 pub(crate) fn provider(volume: &str) -> &str {
-    volume.split(['/', '@', ',']).next().unwrap_or_default()
+    let name = volume.split(',').next().unwrap_or_default();
+    let file = name.split('#').next().unwrap_or_default();
+    if volume::catalogue::file(file).is_some() { file } else { name.split(['/', '@']).next().unwrap_or_default() }
 }

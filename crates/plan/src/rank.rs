@@ -3,6 +3,7 @@
 use volume::catalogue::LatencyBasis;
 
 use crate::candidate::{Candidate, UnmetNeed};
+use crate::need::Need;
 
 /// Ranked candidates, as indices into the ranked slice.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,22 +52,23 @@ pub struct Nearest {
 /// Latency by which candidates are compared, in seconds.
 type Slowness = fn(&Candidate) -> Option<f64>;
 
-/// Ranks candidates by price and mean latency; `is_bounded` if a latency is.
+/// Ranks candidates for a need by price and mean latency.
 #[must_use]
-pub fn rank(candidates: &[Candidate], is_bounded: bool) -> Ranking {
-    rank_by(candidates, is_bounded, |candidate| candidate.mean_secs)
+pub fn rank(candidates: &[Candidate], need: &Need) -> Ranking {
+    let is_known = |candidate: &Candidate| candidate.latency_is_within(need.mean, need.percentile.is_some());
+    rank_by(candidates, &is_known, |candidate| candidate.mean_secs)
 }
 
-/// Ranks candidates by price and a latency in seconds.
+/// Ranks candidates by price and a latency in seconds; `is_known` says whether what is known of a latency keeps its bound.
 #[must_use]
-pub fn rank_by(candidates: &[Candidate], is_bounded: bool, secs: Slowness) -> Ranking {
+pub fn rank_by(candidates: &[Candidate], is_known: &dyn Fn(&Candidate) -> bool, secs: Slowness) -> Ranking {
     let indices = || 0..candidates.len();
     let mut meeting: Vec<usize> = indices().filter(|index| candidates[*index].meets()).collect();
     meeting.sort_by(|a, b| {
         let (a, b) = (&candidates[*a], &candidates[*b]);
         order(a, secs).partial_cmp(&order(b, secs)).unwrap_or(std::cmp::Ordering::Equal)
     });
-    let is_known = |index: &usize| !is_bounded || candidates[*index].has_known_latency();
+    let is_known = |index: &usize| is_known(&candidates[*index]);
     let (meeting, may_meet): (Vec<usize>, Vec<usize>) = meeting.into_iter().partition(is_known);
     let front: Vec<usize> = meeting
         .iter()

@@ -76,7 +76,7 @@ pub fn plan(need: &Need, laws: &mut LatencyCache, simulate: &mut Simulate<'_>) -
         let stripe = one.as_ref().and_then(|one| better_stripe(need, origin, one, laws, simulate));
         candidates.extend(one.into_iter().chain(stripe));
     }
-    let mut ranking = rank(&candidates, need.bounds_latency());
+    let mut ranking = rank(&candidates, need);
     if ranking.meeting.is_empty() && ranking.may_meet.is_empty() {
         ranking.impossible = impossible(need, &volumes, &candidates, laws, simulate);
     }
@@ -178,7 +178,7 @@ pub fn best(need: &Need, laws: &mut LatencyCache, simulate: &mut Simulate<'_>) -
     }
     // A candidate that falls short is enlarged and ranked again by its new price.
     loop {
-        let ranking = rank(&candidates, need.bounds_latency());
+        let ranking = rank(&candidates, need);
         // An assumed latency decides only where no other is known.
         let priced = |index: &usize| candidates[*index].known_price().is_some();
         let first = ranking.best.or_else(|| ranking.may_meet.into_iter().find(priced))?;

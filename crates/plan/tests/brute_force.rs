@@ -4,7 +4,9 @@
 use plan::{Candidate, LatencyCache, MachineNeed, Need, PlanTrial, TrialOutcome};
 use units::Nanos;
 use units::random::Random;
-use volume::catalogue::{Bounds, KeyFacts, LatencyBasis, ResolvedVolume, list, machine_types, no_files, resolve_all};
+use volume::catalogue::{
+    About, Bounds, KeyFacts, LatencyBasis, ResolvedVolume, list, machine_types, no_files, resolve_all,
+};
 use volume::closed::{Load, caps};
 use volume::{Attachment, Request, RequestKind, System};
 
@@ -261,11 +263,13 @@ fn random_needs_are_planned_as_well_as_by_brute_force() {
         }
         let price = best.as_ref().and_then(Candidate::known_price).map_or(f64::INFINITY, |money| money.usd_per_month);
         let tolerance = if need.mean.is_some() { TIMED_PRICE_TOLERANCE } else { PRICE_TOLERANCE };
-        // A bound on latency is answered by a known latency, if any is within it.
-        let is_answer = |point: &Point| {
-            let is_known = point.found.about.latency_basis < LatencyBasis::Assumed;
-            is_known || need.mean.is_none() || best.as_ref().is_none_or(|best| !best.has_known_latency())
+        // A bound on latency is answered by what is measured or published, if any volume keeps it so.
+        let is_known = |about: &About| {
+            let below = about.latency_below_secs.zip(need.mean).is_some_and(|(below, mean)| below <= mean.secs_f64());
+            need.mean.is_none() || below || about.latency_basis < LatencyBasis::Assumed
         };
+        let is_answer =
+            |point: &Point| is_known(&point.found.about) || best.as_ref().is_none_or(|best| !is_known(&best.about));
         let mut cheaper = |point: &&Point| {
             need.volumes.contains(&point.listed)
                 && is_answer(point)

@@ -13,7 +13,7 @@ use crate::host::{timed, within};
 
 fn ranked(need: &Need) -> (Vec<Candidate>, plan::Ranking) {
     let found = candidates(need, &mut LatencyCache::default());
-    let ranking = rank(&found, need.bounds_latency());
+    let ranking = rank(&found, need);
     (found, ranking)
 }
 

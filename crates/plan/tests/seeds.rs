@@ -114,7 +114,7 @@ fn price_per_iops_of_both_types() {
 fn cheapest_of(names: &[&str], need: &Need) -> String {
     let need = Need { volumes: names.iter().map(|name| (*name).to_owned()).collect(), ..need.clone() };
     let found = candidates(&need, &mut LatencyCache::default());
-    let ranking = rank(&found, false);
+    let ranking = rank(&found, &Need::default());
     let best = ranking.best.or(ranking.meeting.first().copied()).unwrap_or_else(|| panic!("{need:?}: {found:#?}"));
     found[best].listed.clone()
 }

@@ -76,6 +76,9 @@ pub struct PlanWords {
     /// Consider only these providers or volumes, separated by commas: aws,gcp or aws/gp3,iops=8000 (repeatable)
     #[arg(long, value_name = "PROVIDER,...", help_heading = "Candidates")]
     pub provider: Vec<String>,
+    /// Consider the volumes of this file too, in the format of docs/volumes.md (repeatable)
+    #[arg(long, value_name = "FILE", help_heading = "Candidates")]
+    pub catalog: Vec<PathBuf>,
     /// Use the prices of these regions, separated by commas: us-east-1,us-central1,eastus
     #[arg(long, value_name = "REGION,...", help_heading = "Candidates")]
     pub region: Option<String>,

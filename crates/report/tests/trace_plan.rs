@@ -71,7 +71,7 @@ fn report(volumes: &[&str], bounds: ReplayBounds) -> TracePlanResult {
     let volumes = named(&need).unwrap();
     let candidates: Vec<_> = volumes.iter().filter_map(|origin| search.find(origin, &mut laws, &mut replay)).collect();
     let plain: Vec<_> = candidates.iter().map(|one| one.candidate.clone()).collect();
-    let ranking = rank_by(&plain, true, |candidate| candidate.percentile_secs);
+    let ranking = rank_by(&plain, &plan::Candidate::has_known_latency, |candidate| candidate.percentile_secs);
     let next_step = candidates.first().filter(|one| one.candidate.meets()).cloned();
     let trace = PlannedTrace {
         name: "db<1>.trace".to_owned(),

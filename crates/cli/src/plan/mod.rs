@@ -21,6 +21,7 @@ use procedure::trace_purchase::{PreparedTrace, TraceQuestion, is_trace};
 use procedure::{ProcedureObserver, plan_words};
 use report::{ResultDocument, ResultFormat};
 use results::plan::PlanResult;
+use volume::catalogue;
 
 use crate::args::{Details, JSON, MARKDOWN, OptionWord, ProgressStyle, TEXT, one_of};
 use crate::catalog::today;
@@ -33,6 +34,7 @@ use crate::{rank, runners};
 
 /// Plans for a need.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
+    add_files(&options.words.catalog).map_err(Exit::invalid)?;
     if let Some(name) = name(options) {
         return of_trace(options, &name);
     }
@@ -77,6 +79,25 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     };
     let document = ResultDocument::Plan(&report, words.show_math);
     Ok(outputs::deliver_as(&mut files, document, options.format, options.details).max(met))
+}
+
+/// Adds the files of `--catalog` to the catalogue.
+fn add_files(paths: &[PathBuf]) -> Result<(), Vec<Problem>> {
+    let (mut files, mut problems) = (Vec::new(), Vec::new());
+    for path in paths {
+        let name = path.to_string_lossy();
+        if catalogue::file(&name).is_none_or(|file| file != name) {
+            let what = format!("--catalog {name}: not the path of a volume file");
+            let help = "its name ends in .toml and has no `,` and no `#`";
+            problems.push(Problem::error(ProblemCode::Plan, what).help(help));
+            continue;
+        }
+        match runners::read_volumes(&name) {
+            Ok(text) => files.push((name.into_owned(), text)),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { catalogue::add_files(&files) } else { Err(problems) }
 }
 
 pub(crate) const HELP: &str = "\

@@ -247,6 +247,12 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut LatencyCache) -> 
             found.push(machine);
         }
     }
+    // Others that cost far more are no advice.
+    let most = found.first().and_then(|first| first.price.as_ref()).map(|price| 3.0 * price.usd_per_month);
+    found.retain(|machine| {
+        let price = machine.price.as_ref().map(|price| price.usd_per_month);
+        most.is_none_or(|most| price.is_some_and(|price| price <= most))
+    });
     found.truncate(3);
     found
 }

@@ -69,7 +69,9 @@ impl TracePurchase<'_> {
         });
         let candidates: Vec<ReplayedCandidate> = found.into_iter().flatten().collect();
         let plain: Vec<Candidate> = candidates.iter().map(|one| one.candidate.clone()).collect();
-        let ranking = rank_by(&plain, self.bounds.tightest().is_some(), |candidate| candidate.percentile_secs);
+        let is_known =
+            |candidate: &Candidate| candidate.latency_is_within(self.bounds.mean, !self.bounds.percentiles.is_empty());
+        let ranking = rank_by(&plain, &is_known, |candidate| candidate.percentile_secs);
         let next_step = if ranking.meeting.is_empty() && ranking.may_meet.is_empty() { None } else { self.next_step() };
         TracePlanResult {
             trace,

@@ -44,10 +44,8 @@ fn assumed(plan: &PlanResult, index: usize) -> Answer {
          assumed.",
         figures::volumes(best)
     );
-    let measure = Action {
-        what: "Measure one for an hour before you buy it:".to_owned(),
-        command: Some(measurement(plan, best)),
-    };
+    let measure =
+        Action { what: "Measure one before you rely on it:".to_owned(), command: Some(measurement(plan, best)) };
     let actions = std::iter::once(measure).chain(actions(plan, index)).collect();
     Answer { outcome: Outcome::Unknown, verdict, actions, basis: basis(plan, best) }
 }
@@ -199,6 +197,9 @@ fn basis(plan: &PlanResult, best: &Candidate) -> Vec<String> {
     });
     let name = best.about.latency_basis.name();
     let latency = best.about.latency_assumed.as_ref().map(|why| format!("its latency is {name}: {why}"));
+    let below = best.about.latency_below_secs.zip(plan.need.mean);
+    let below = below.filter(|_| !best.has_known_latency() && !plan.ranking.meeting.is_empty());
+    basis.extend(below.map(|(below, _)| format!("its published mean latency is below {}", time(below))));
     basis.extend(
         latency.or_else(|| best.mean_secs.map(|_| format!("its latency is {}", best.about.latency_basis.name()))),
     );

@@ -40,6 +40,8 @@ pub struct About {
     pub latency_assumed: Option<String>,
     /// Basis of the latency figures.
     pub latency_basis: LatencyBasis,
+    /// Published upper bound on the mean latency, in seconds.
+    pub latency_below_secs: Option<f64>,
     /// Prices in all known regions, including that of its [`Spec`](crate::Spec).
     pub prices: Vec<RegionalPrice>,
 }
@@ -109,6 +111,7 @@ pub(super) fn about(found: &FoundVolume, volume: &VolumeType) -> About {
         keys: volume.keys.iter().map(|key| key_about(found, key)).collect(),
         latency_assumed: volume.latency.assumed.clone().filter(|_| is_assumed),
         latency_basis: basis(found, volume),
+        latency_below_secs: volume.latency.below_us.filter(|_| is_assumed).map(|us| us / 1e6),
         prices: Vec::new(),
     }
 }

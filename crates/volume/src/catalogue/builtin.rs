@@ -177,16 +177,37 @@ pub struct BuiltinVolume {
     pub as_of: String,
 }
 
+/// Files of the user that were added to the catalogue, by path.
+static ADDED: OnceLock<Vec<(String, Arc<Provider>)>> = OnceLock::new();
+
+/// Adds files to the catalogue, once: their volumes are listed after the others, under their paths.
+pub(super) fn add(files: Vec<(String, Arc<Provider>)>) {
+    ADDED.get_or_init(|| files);
+}
+
+/// Returns an added file.
+pub(super) fn added(path: &str) -> Option<Arc<Provider>> {
+    let files = ADDED.get()?;
+    files.iter().find(|(known, _)| known == path).map(|(_, provider)| Arc::clone(provider))
+}
+
 /// Returns all volumes, provider by provider.
 #[must_use]
 pub fn list() -> Vec<BuiltinVolume> {
     let mut listed = Vec::new();
-    for provider in IDS.iter().filter_map(|id| provider(id)) {
+    let built_in = IDS.iter().filter_map(|id| Some((None, provider(id)?)));
+    let added = ADDED.get().into_iter().flatten().map(|(path, provider)| (Some(path), Arc::clone(provider)));
+    for (path, provider) in built_in.chain(added) {
         for volume in &provider.types {
             let id = volume.full_id();
             listed.push(BuiltinVolume {
                 provider: provider.title.clone(),
-                name: if id == provider.id { id } else { format!("{}/{id}", provider.id) },
+                name: match path {
+                    Some(path) if provider.types.len() == 1 => path.clone(),
+                    Some(path) => format!("{path}#{id}"),
+                    None if id == provider.id => id,
+                    None => format!("{}/{id}", provider.id),
+                },
                 title: volume.title.clone(),
                 media: volume.media.clone(),
                 as_of: volume.as_of.clone().unwrap_or_else(|| provider.as_of.clone()),

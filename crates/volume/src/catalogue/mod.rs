@@ -110,6 +110,27 @@ pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<ResolvedV
     if problems.is_empty() { Ok(resolved) } else { Err(problems) }
 }
 
+/// Adds files of the user to the catalogue, by path and text. Their volumes are [listed](list) and resolve without being
+/// read again. Only the first call adds any.
+///
+/// # Errors
+///
+/// Returns the problems of all files.
+pub fn add_files(files: &[(String, String)]) -> Result<(), Vec<Problem>> {
+    let (mut added, mut problems) = (Vec::new(), Vec::new());
+    for (path, text) in files {
+        match from_file_text(path, text) {
+            Ok(provider) => added.push((path.clone(), provider)),
+            Err(more) => problems.extend(more),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    builtin::add(added);
+    Ok(())
+}
+
 /// Resolves one volume with its prices in one region only, or without a region with the price of its [`Spec`]: where
 /// prices of many regions are known, this takes a fraction of the time.
 ///
@@ -263,11 +284,19 @@ fn find(text: &str, read_file: &ReadFile) -> Result<FoundVolume, Vec<Problem>> {
 }
 
 fn from_file(request: &VolumeRequest, path: &RequestPart, read_file: &ReadFile) -> Result<Arc<Provider>, Vec<Problem>> {
+    if let Some(provider) = builtin::added(&path.text) {
+        return Ok(provider);
+    }
     let text = read_file(&path.text).map_err(|problem| {
         let remedy = "use the path of a volume file (see docs/volumes.md), such as ./mydisk.toml";
         request.text.problem(path.at.clone(), problem.what).help(remedy)
     })?;
-    let text = CatalogueText::new(&path.text, &text);
+    from_file_text(&path.text, &text)
+}
+
+/// Parses a file that must define a volume.
+fn from_file_text(path: &str, text: &str) -> Result<Arc<Provider>, Vec<Problem>> {
+    let text = CatalogueText::new(path, text);
     let provider = from_text(&text)?;
     if provider.types.is_empty() {
         let problem = text.problem(0..0, "the file defines no volume");

@@ -408,6 +408,8 @@ pub(super) struct LatencyRule {
     pub source: Option<SourceId>,
     /// Reason for figures that no measurement or publication states.
     pub assumed: Option<String>,
+    /// Published upper bound on the mean latency, in microseconds.
+    pub below_us: Option<f64>,
     /// Basis of the figures; `None` if it follows from `source` and `assumed`.
     pub basis: Option<LatencyBasis>,
 }
@@ -416,7 +418,7 @@ impl Default for LatencyRule {
     fn default() -> Self {
         let read = LawRule::Constant { us: SchemaRule { expr: Expr::Number(0.0), at: 0..0 } };
         let assumed = Some("no latency specified: none is modelled".to_owned());
-        Self { read, write: None, mibps: None, source: None, assumed, basis: None }
+        Self { read, write: None, mibps: None, source: None, assumed, below_us: None, basis: None }
     }
 }
 
