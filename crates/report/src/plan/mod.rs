@@ -2,8 +2,9 @@
 
 mod answer;
 mod chart;
-mod figures;
+pub(crate) mod figures;
 mod html;
+pub(crate) mod needs;
 mod tables;
 mod text;
 pub(crate) mod trace;

@@ -8,6 +8,7 @@ mod tables;
 mod text;
 
 pub(crate) use chart::svg;
+pub(crate) use figures::margin;
 pub(crate) use html::page;
-pub(crate) use tables::{csv, json};
+pub(crate) use tables::{csv, document, json};
 pub(crate) use text::text;

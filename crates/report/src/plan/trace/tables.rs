@@ -69,15 +69,19 @@ pub(crate) fn csv(plan: &TracePlanResult) -> String {
     out
 }
 
-/// Returns the document for programs.
 pub(crate) fn json(plan: &TracePlanResult) -> String {
+    sorted(&document(plan))
+}
+
+/// Returns the document for programs.
+pub(crate) fn document(plan: &TracePlanResult) -> TracePlanDocument<'_> {
     let (trace, part, need, ranking) = (&plan.trace, &plan.trace.replayed, &plan.need, &plan.ranking);
     let named = |index: usize| plan.candidates[index].candidate.spec.name.as_str();
     let of = |indices: &[usize]| -> Vec<TracePlanCandidate<'_>> {
         indices.iter().map(|index| candidate(plan, &plan.candidates[*index])).collect()
     };
     let percentile = |(share, bound): &(f64, Nanos)| PlanPercentile { share: *share, ns: bound.get() };
-    sorted(&TracePlanDocument {
+    TracePlanDocument {
         fathom_trace_plan: TracePlanDocument::SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
         seed: plan.seed,
@@ -115,7 +119,7 @@ pub(crate) fn json(plan: &TracePlanResult) -> String {
         next_step: plan.next_step.as_ref().map(|next| candidate(plan, next)),
         meeting: of(&ranking.meeting),
         missing: of(&ranking.missing),
-    })
+    }
 }
 
 fn candidate<'a>(plan: &TracePlanResult, one: &'a ReplayedCandidate) -> TracePlanCandidate<'a> {
