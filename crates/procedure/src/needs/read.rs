@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::{Arg, ArgMatches, Command, FromArgMatches};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-use units::{Problem, ProblemCode, suggestion};
+use units::{Problem, ProblemCode, is_hidden, suggestion};
 use volume::toml_value::kind;
 
 use super::GivenWords;
@@ -17,7 +17,9 @@ use crate::plan_words::PlanWords;
 /// Most needs of a file.
 const NEEDS_MAX: usize = 10_000;
 /// Most characters of a name.
-const NAME_MAX: usize = 100;
+const NAME_MAX: usize = 63;
+/// Most errors of syntax that are reported: a file of another kind may have thousands.
+const SYNTAX_ERRORS_MAX: usize = 5;
 /// Tables of a needs file.
 const TABLES: [&str; 2] = ["defaults", "need"];
 const EXAMPLE: &str = "begin each need with a heading such as [need.db]";
@@ -32,7 +34,7 @@ pub fn read(name: &str, text: &str, given: &GivenWords) -> Result<Vec<NamedNeed>
     let file = NeedsText { name: name.to_owned(), text: text.into() };
     let mut reader = NeedsReader { file, problems: Vec::new() };
     let (root, syntax_errors) = DeTable::parse_recoverable(text);
-    for error in &syntax_errors {
+    for error in syntax_errors.iter().take(SYNTAX_ERRORS_MAX) {
         let at = error.span().unwrap_or(text.len()..text.len());
         let help = "a needs file is TOML, as in docs/plan.md; pass a trace or a result with --from";
         reader.add(&at, error.message(), help);
@@ -110,9 +112,7 @@ impl NeedsReader {
         given: &GivenWords,
     ) -> Option<NamedNeed> {
         let (name, at) = (key.get_ref().as_ref(), key.span());
-        let is_valid = !name.trim().is_empty()
-            && name.chars().count() <= NAME_MAX
-            && !name.chars().any(|letter| letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}'));
+        let is_valid = !name.trim().is_empty() && name.chars().count() <= NAME_MAX && !name.chars().any(is_hidden);
         if !is_valid {
             let remedy = format!("use 1 to {NAME_MAX} printable characters, not only spaces");
             self.add(&at, "invalid name of a need", remedy);

@@ -1,5 +1,6 @@
 //! Volumes as Kubernetes manifests: a StorageClass, a VolumeAttributesClass and a PersistentVolumeClaim of each.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use units::Problem;
@@ -13,8 +14,8 @@ pub(super) fn refusal(declaration: &Declaration<'_>) -> Option<Problem> {
     let volume = declaration.volume.as_ref()?;
     let listed = &volume.candidate.listed;
     let Some(driver) = driver(volume) else {
-        let why = format!("{listed} has no CSI driver here");
-        let help = "supported are network volumes of --provider aws,azure,gcp";
+        let why = format!("{listed} is not a network volume of aws, azure or gcp");
+        let help = "select volumes with --provider aws,azure,gcp";
         return Some(declaration.refusal("Kubernetes manifests", &why, help));
     };
     let members = volume.candidate.members();
@@ -89,6 +90,11 @@ fn driver(volume: &Provisioned<'_>) -> Option<Driver> {
 pub(super) fn text(declarations: &[Declaration<'_>]) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let mut out = format!("# Written by fathom plan {version}. Check prices and quotas before you apply it.\n");
+    let providers: BTreeSet<&str> =
+        declarations.iter().filter_map(|declaration| Some(declaration.volume.as_ref()?.provider)).collect();
+    if providers.len() > 1 {
+        out.push_str("# Volumes of several providers: apply each in a cluster of its provider.\n");
+    }
     for declaration in declarations {
         out.push('\n');
         declaration.comments().iter().for_each(|line| out.extend([line, "\n"]));

@@ -17,8 +17,8 @@ pub(super) fn refusal(declaration: &Declaration<'_>) -> Option<Problem> {
         "gcp" => volume.kind.starts_with("pd-") || volume.kind.starts_with("hyperdisk-"),
         "azure" => azure_sku(volume.kind).is_some(),
         _ => {
-            let why = format!("{} has no Terraform here", volume.candidate.listed);
-            return Some(declaration.refusal("Terraform", &why, "supported are --provider aws,azure,gcp"));
+            let why = format!("{} is not a volume of aws, azure or gcp", volume.candidate.listed);
+            return Some(declaration.refusal("Terraform", &why, "select volumes with --provider aws,azure,gcp"));
         }
     };
     let why = || format!("{} is a disk of the machine, not a resource", volume.candidate.listed);

@@ -12,6 +12,9 @@ const NAMED: usize = 8;
 /// Maximum number of unmet and unknown needs that are explained.
 const EXPLAINED: usize = 4;
 
+/// Length of a date such as `2026-09-24`.
+const ISO_DATE: usize = 10;
+
 /// Returns the total, after the needs that cannot be met or are unknown.
 pub(super) fn answer(result: &NeedsResult) -> Answer {
     let of = |status| result.of_status(status);
@@ -55,7 +58,7 @@ fn cost(result: &NeedsResult, count: usize) -> Option<String> {
         result.needs.iter().filter(|need| need.chosen().is_some() && !priced(need)).collect();
     let why = match unpriced.len() {
         0 => String::new(),
-        _ => format!(", without unknown prices of {}", names(unpriced.into_iter())),
+        _ => format!("; price unknown or incomplete: {}", names(unpriced.into_iter())),
     };
     let (month, year) = (amount(total.usd_per_month), amount(total.usd_per_year));
     Some(format!("{subject} {verb} {}{month} USD a month ({year} a year){why}.", if least { "at least " } else { "" }))
@@ -115,10 +118,7 @@ fn actions(result: &NeedsResult) -> Vec<Action> {
 
 fn basis(result: &NeedsResult) -> Vec<String> {
     let chosen = || result.needs.iter().filter_map(PlannedNeed::chosen);
-    let dates: Vec<&str> = chosen()
-        .filter_map(|one| Some(one.price.as_ref()?.price.source.date.as_str()))
-        .filter(|date| !date.is_empty())
-        .collect();
+    let dates: Vec<&str> = chosen().filter_map(|one| one.price.as_ref()?.price.source.date.get(..ISO_DATE)).collect();
     let mut basis = Vec::new();
     if let (Some(first), Some(last)) = (dates.iter().min(), dates.iter().max()) {
         basis.push(if first == last { format!("prices of {first}") } else { format!("prices of {first} to {last}") });
