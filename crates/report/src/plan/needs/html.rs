@@ -2,7 +2,7 @@
 
 use results::answer::Action;
 use results::plan::needs::{NeedPlan, NeedStatus, NeedsResult, PlannedNeed};
-use units::counted;
+use units::{counted, significant};
 
 use super::answer;
 use crate::page::{Page, PageBlock, PagePart};
@@ -34,8 +34,10 @@ fn of_need(need: &PlannedNeed, id: &str, has_plan: bool) -> Vec<PagePart> {
         blocks.extend((!what.is_empty()).then_some(PageBlock::Text(what)));
         blocks.extend(command.map(PageBlock::Code));
     }
-    if !answer.basis.is_empty() {
-        blocks.push(PageBlock::Text(format!("Basis: {}", crate::answer::sentence(&answer.basis))));
+    // The need is above.
+    let basis: Vec<String> = answer.basis.into_iter().filter(|clause| !clause.starts_with("the need is ")).collect();
+    if !basis.is_empty() {
+        blocks.push(PageBlock::Text(format!("Basis: {}", crate::answer::sentence(&basis))));
     }
     let own = parts.into_iter().filter(|_| has_plan).map(|part| PagePart {
         id: format!("{id}-{}", part.id),
@@ -67,21 +69,25 @@ pub(super) fn table(result: &NeedsResult, most: usize) -> PageBlock {
         total[1] = format!("{least}{}", amount(result.total().usd_per_month));
         rows.push(total);
     }
-    PageBlock::table(&head, &[1], rows)
+    let numbers: Vec<usize> =
+        (0..head.len()).filter(|column| ["USD a month", "headroom"].contains(&head[*column])).collect();
+    PageBlock::table(&head, &numbers, rows)
 }
 
 fn row(need: &PlannedNeed, has_machines: bool) -> Vec<String> {
-    let dash = || "-".to_owned();
     let chosen = need.chosen();
-    let mut row =
-        vec![need.name.clone(), chosen.map_or_else(dash, html::month), chosen.map_or_else(dash, figures::volumes)];
+    let mut row = vec![
+        need.name.clone(),
+        chosen.map_or_else(|| "-".to_owned(), html::month),
+        chosen.map(figures::volumes).unwrap_or_default(),
+    ];
     let machine = chosen.and_then(|one| {
         let name = figures::machine(one)?;
         Some(if one.machines > 1 { format!("{} x {name}", one.machines) } else { name.to_owned() })
     });
-    row.extend(has_machines.then(|| machine.unwrap_or_else(dash)));
-    row.push(chosen.and_then(|one| one.price.as_ref()).map_or_else(dash, figures::region));
-    row.push(headroom(need).unwrap_or_else(dash));
+    row.extend(has_machines.then(|| machine.unwrap_or_default()));
+    row.push(chosen.and_then(|one| one.price.as_ref()).map(figures::region).unwrap_or_default());
+    row.push(headroom(need).unwrap_or_default());
     row.push(status(need));
     row
 }
@@ -95,7 +101,8 @@ fn headroom(need: &PlannedNeed) -> Option<String> {
         }
         NeedPlan::Trace(plan) => {
             let index = plan.ranking.best.or(plan.ranking.meeting.first().copied())?;
-            plan.candidates[index].margin.as_ref().map(trace::margin)
+            let margin = plan.candidates[index].margin.as_ref()?;
+            Some(format!("{}{}x", if margin.is_open { ">" } else { "" }, significant(margin.factor, 3)))
         }
     }
 }

@@ -161,7 +161,7 @@ pub(super) fn credits(credits: &ReplayCredits) -> String {
 }
 
 /// Describes the margin of a candidate: `1.34 times the load`.
-pub(crate) fn margin(margin: &SpeedMargin) -> String {
+pub(super) fn margin(margin: &SpeedMargin) -> String {
     let least = if margin.is_open { "at least " } else { "" };
     format!("{least}{} times the load", significant(margin.factor, 3))
 }

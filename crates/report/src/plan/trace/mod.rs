@@ -8,7 +8,6 @@ mod tables;
 mod text;
 
 pub(crate) use chart::svg;
-pub(crate) use figures::margin;
 pub(crate) use html::page;
 pub(crate) use tables::{csv, document, json};
 pub(crate) use text::text;
