@@ -19,9 +19,9 @@ use results::suite::SuiteResult;
 use results::sweep::SweepResult;
 
 use crate::answer::AnswerText;
-use crate::emit;
 use crate::fio::{self, FioOptions};
 use crate::html::{self, PageSubject};
+use crate::plan::emit::{Declarations, EmitLanguage};
 use crate::{ReportedRun, SheetStyle};
 use trace::TraceStudy;
 
@@ -156,14 +156,12 @@ pub enum ResultDocument<'a> {
     Report(&'a [PageSubject<'a>]),
 }
 
-impl ResultDocument<'_> {
+impl<'a> ResultDocument<'a> {
     /// Renders the result. Callers refuse formats that the result does not have; here they produce text.
     #[must_use]
     pub fn render(self, format: ResultFormat, style: SheetStyle) -> String {
-        match (format, self) {
-            (Terraform, Self::Plan(..) | Self::TracePlan(_) | Self::Needs(..)) => return emit::terraform(self),
-            (Kubernetes, Self::Plan(..) | Self::TracePlan(_) | Self::Needs(..)) => return emit::kubernetes(self),
-            _ => {}
+        if let Some((declarations, language)) = self.declarations(format) {
+            return declarations.text(language);
         }
         match self {
             Self::Run(run, verdicts) => of_run(run, verdicts, format, style),
@@ -239,6 +237,28 @@ impl ResultDocument<'_> {
             },
             Self::Report(subjects) => of_subjects(subjects, format, style),
         }
+    }
+
+    /// Returns the volumes of a plan and the language of a format; `None` for other results and formats.
+    fn declarations(self, format: ResultFormat) -> Option<(Declarations<'a>, EmitLanguage)> {
+        let language = match format {
+            Terraform => EmitLanguage::Terraform,
+            Kubernetes => EmitLanguage::Kubernetes,
+            _ => return None,
+        };
+        let declarations = match self {
+            Self::Plan(plan, _) => Declarations::of_load(plan),
+            Self::TracePlan(plan) => Declarations::of_trace(plan),
+            Self::Needs(result, _) => Declarations::of_needs(result),
+            _ => return None,
+        };
+        Some((declarations, language))
+    }
+
+    /// Returns why the volumes of a plan cannot be written in a format; nothing if they can, and for other formats.
+    #[must_use]
+    pub fn refusals(self, format: ResultFormat) -> Vec<Problem> {
+        self.declarations(format).map_or_else(Vec::new, |(declarations, language)| declarations.refusals(language))
     }
 
     /// Returns the answer of a plan as text; nothing for other results.

@@ -20,7 +20,6 @@ pub mod compare;
 mod diagnostics;
 mod doctor;
 mod document;
-pub mod emit;
 pub mod escape;
 mod explain;
 pub mod fio;

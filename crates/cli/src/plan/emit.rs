@@ -12,7 +12,7 @@ pub(super) fn deliver(options: &PlanOptions, files: &mut [Output], document: Res
     let of_files = options.output.iter().filter_map(|path| ResultFormat::of_file(path, ResultFormat::OF_PLAN).ok());
     let mut formats: Vec<ResultFormat> = options.emit.into_iter().chain(of_files).collect();
     formats.dedup();
-    let refusals: Vec<_> = formats.iter().flat_map(|format| report::emit::refusals(document, *format)).collect();
+    let refusals: Vec<_> = formats.iter().flat_map(|format| document.refusals(*format)).collect();
     if !refusals.is_empty() {
         return Exit::invalid(refusals);
     }

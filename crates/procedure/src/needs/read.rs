@@ -167,7 +167,7 @@ impl NeedsReader {
                         Some(list) => list.iter().map(Spanned::span).collect(),
                         None => vec![value.span()],
                     };
-                    let words = words.into_iter().map(|word| self.from_folder(name, word)).collect();
+                    let words = words.into_iter().map(|word| self.beside_file(name, word)).collect();
                     values.push(PlacedValue { key: name.to_owned(), is_set, words, places });
                 }
                 Err((message, remedy)) => self.add(&value.span(), message, remedy),
@@ -177,7 +177,7 @@ impl NeedsReader {
     }
 
     /// Returns a word; a relative path is one from the folder of the needs file.
-    fn from_folder(&self, key: &str, word: String) -> String {
+    fn beside_file(&self, key: &str, word: String) -> String {
         let folder = Path::new(&self.file.name).parent().filter(|folder| !folder.as_os_str().is_empty());
         match folder.filter(|_| key == "from" && word != "-") {
             Some(folder) => folder.join(&word).to_str().map_or(word, str::to_owned),

@@ -10,7 +10,7 @@ use volume::{cited_jitter, cited_merging};
 use crate::volume_terms::{amount, price_parts};
 
 /// Formats a monthly price: `141.92 USD a month`, `4.75 EUR = 5.59 USD a month`.
-pub(crate) fn price(money: &MonthlyCost) -> String {
+pub(super) fn price(money: &MonthlyCost) -> String {
     let least = if money.whole() { "" } else { "at least " };
     let own = own_currency(money).map_or_else(String::new, |own| format!("{own} = "));
     format!("{least}{own}{} USD a month", amount(money.usd_per_month))
@@ -22,7 +22,7 @@ pub(super) fn own_currency(money: &MonthlyCost) -> Option<String> {
 }
 
 /// Returns the region and the date of a price: `us-central1, 2026-09-24`.
-pub(crate) fn holds(money: &MonthlyCost) -> String {
+pub(super) fn holds(money: &MonthlyCost) -> String {
     let date = if money.price.source.date.is_empty() { "no date" } else { &money.price.source.date };
     format!("{}, {date}", region(money))
 }

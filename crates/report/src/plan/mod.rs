@@ -2,7 +2,8 @@
 
 mod answer;
 mod chart;
-pub(crate) mod figures;
+pub(crate) mod emit;
+mod figures;
 mod html;
 pub(crate) mod needs;
 mod tables;

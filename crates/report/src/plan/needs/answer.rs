@@ -4,6 +4,7 @@ use results::answer::{Action, Answer, Outcome};
 use results::plan::needs::{NeedPlan, NeedStatus, NeedsResult, PlannedNeed};
 use units::counted;
 
+use crate::plan::emit::{Declarations, EmitLanguage};
 use crate::plan::{figures, trace};
 use crate::volume_terms::amount;
 
@@ -107,7 +108,7 @@ fn actions(result: &NeedsResult) -> Vec<Action> {
         )));
     }
     if actions.is_empty() {
-        let what = match crate::emit::is_available(result) {
+        let what = match Declarations::of_needs(result).refusals(EmitLanguage::Terraform).is_empty() {
             true => "Print the volumes as Terraform with --emit terraform, or the command for each with --details.",
             false => "Print the command for each volume with --details.",
         };

@@ -5,7 +5,7 @@ use results::plan::needs::{NeedPlan, NeedStatus, PlannedNeed};
 use units::{Problem, ProblemCode, printable};
 use volume::catalogue::FigureOrigin;
 
-use crate::plan::figures;
+use crate::plan::{figures, page, trace};
 
 /// Name of the volume of a plan for one need.
 const UNNAMED: &str = "data";
@@ -52,8 +52,8 @@ impl<'a> Declaration<'a> {
 
     pub(super) fn of_need(need: &'a PlannedNeed) -> Self {
         let page = match &need.plan {
-            NeedPlan::Load(plan) => crate::plan::page(plan),
-            NeedPlan::Trace(plan) => crate::plan::trace::page(plan),
+            NeedPlan::Load(plan) => page(plan),
+            NeedPlan::Trace(plan) => trace::page(plan),
         };
         let texts = (page.about, page.answer.verdict);
         Self::new(Some(&need.name), (need.chosen(), need.status()), texts)
