@@ -64,7 +64,7 @@ enum Command {
     #[command(override_usage = "fathom trace [OPTIONS] FILE...", after_help = crate::trace::HELP)]
     Trace(crate::trace::TraceOptions),
     /// Find the volume, size and machine for a load, by price
-    #[command(override_usage = "fathom plan [OPTIONS]", after_help = crate::plan::HELP)]
+    #[command(override_usage = "fathom plan [OPTIONS] [NEEDS.toml]", after_help = crate::plan::HELP)]
     Plan(Box<crate::plan::PlanOptions>),
     /// List modelled volumes: limits, prices, sources, dates
     #[command(override_usage = "fathom catalog [COMMAND] [OPTIONS] [VOLUME]", after_help = CATALOG_HELP)]

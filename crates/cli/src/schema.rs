@@ -12,6 +12,7 @@ use results::explain::ExplainDocument;
 use results::gate::GateResult;
 use results::grid::GridResult;
 use results::plan::document::PlanDocument;
+use results::plan::needs::NeedsDocument;
 use results::plan::trace::TracePlanDocument;
 use results::run::{RepeatsDocument, RunResult};
 use results::runs::{RunDetails, RunsResult, SeriesDetails};
@@ -158,6 +159,8 @@ const RESULTS: &[ResultSchema] = &[
         .versioned("fathom_plan", PlanDocument::SCHEMA),
     ResultSchema::new::<TracePlanDocument<'_>>("plan-trace", "fathom plan --from TRACE", "Volumes for a trace")
         .versioned("fathom_trace_plan", TracePlanDocument::SCHEMA),
+    ResultSchema::new::<NeedsDocument<'_>>("plan-needs", "fathom plan NEEDS.toml", "Volumes for several needs")
+        .versioned("fathom_needs_plan", NeedsDocument::SCHEMA),
     ResultSchema::new::<ComparisonResult>("compare", "fathom compare", "A comparison of runs")
         .versioned("schema", ComparisonResult::SCHEMA),
     ResultSchema::new::<GateResult>("gate", "fathom gate", "Assertions checked against a run")

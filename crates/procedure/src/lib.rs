@@ -13,6 +13,7 @@ pub mod explanation;
 pub mod grid;
 mod host;
 pub mod jobs;
+pub mod needs;
 pub mod plan_words;
 pub mod purchase;
 pub mod simulation;

@@ -10,6 +10,7 @@ use results::doctor::DoctorResult;
 use results::explain::Explained;
 use results::gate::GateResult;
 use results::grid::GridResult;
+use results::plan::needs::NeedsResult;
 use results::plan::{PlanResult, TracePlanResult};
 use results::run::{RepeatsResult, RunResult, repeats_json};
 use results::serve::ServerStats;
@@ -17,8 +18,10 @@ use results::stored::{StoredResult, pretty};
 use results::suite::SuiteResult;
 use results::sweep::SweepResult;
 
+use crate::answer::AnswerText;
 use crate::fio::{self, FioOptions};
 use crate::html::{self, PageSubject};
+use crate::plan::emit::{Declarations, EmitLanguage};
 use crate::{ReportedRun, SheetStyle};
 use trace::TraceStudy;
 
@@ -42,6 +45,10 @@ pub enum ResultFormat {
     OpenMetrics,
     /// JUnit XML.
     Junit,
+    /// Terraform (HCL) of the chosen volumes.
+    Terraform,
+    /// Kubernetes manifests (YAML) of the chosen volumes.
+    Kubernetes,
     /// fio's normal output.
     FioText,
     /// fio's JSON.
@@ -52,12 +59,12 @@ pub enum ResultFormat {
     FioTerse,
 }
 
-use ResultFormat::{Csv, FioJsonPlus, Html, Json, Markdown, OpenMetrics, Svg, Text};
+use ResultFormat::{Csv, FioJsonPlus, Html, Json, Kubernetes, Markdown, OpenMetrics, Svg, Terraform, Text};
 use units::{Problem, ProblemCode};
 
 impl ResultFormat {
     /// File name extensions and their formats.
-    const ENDINGS: [(&'static str, Self); 8] = [
+    const ENDINGS: [(&'static str, Self); 11] = [
         // Before `.json`, which also matches such names.
         (".fio.json", FioJsonPlus),
         (".json", Json),
@@ -67,6 +74,9 @@ impl ResultFormat {
         (".prom", OpenMetrics),
         (".svg", Svg),
         (".html", Html),
+        (".tf", Terraform),
+        (".yaml", Kubernetes),
+        (".yml", Kubernetes),
     ];
 
     /// Formats of a run.
@@ -82,7 +92,9 @@ impl ResultFormat {
     /// Formats of a mixture of runs, sweeps and suites.
     pub const OF_MIXED: &'static [Self] = &[Text, Html];
     /// Formats of a plan.
-    pub const OF_PLAN: &'static [Self] = &[Json, Csv, Markdown, Text, Svg, Html];
+    pub const OF_PLAN: &'static [Self] = &[Json, Csv, Markdown, Text, Svg, Html, Terraform, Kubernetes];
+    /// Formats of plans for several needs.
+    pub const OF_NEEDS: &'static [Self] = &[Json, Csv, Markdown, Text, Html, Terraform, Kubernetes];
     /// Formats of a comparison.
     pub const OF_COMPARISON: &'static [Self] = &[Json, Csv, Markdown, Text, Html];
     /// Formats of a diagnosis, an explanation or a gate.
@@ -125,6 +137,8 @@ pub enum ResultDocument<'a> {
     Plan(&'a PlanResult, bool),
     /// A purchase plan for a trace.
     TracePlan(&'a TracePlanResult),
+    /// Purchase plans for several needs, and whether their text includes the arithmetic.
+    Needs(&'a NeedsResult, bool),
     /// A comparison, and the runs to overlay on its page.
     Comparison(&'a ComparisonResult, &'a [PageSubject<'a>]),
     /// Comparisons of three or more runs, and the runs to overlay on their page.
@@ -142,10 +156,13 @@ pub enum ResultDocument<'a> {
     Report(&'a [PageSubject<'a>]),
 }
 
-impl ResultDocument<'_> {
+impl<'a> ResultDocument<'a> {
     /// Renders the result. Callers refuse formats that the result does not have; here they produce text.
     #[must_use]
     pub fn render(self, format: ResultFormat, style: SheetStyle) -> String {
+        if let Some((declarations, language)) = self.declarations(format) {
+            return declarations.text(language);
+        }
         match self {
             Self::Run(run, verdicts) => of_run(run, verdicts, format, style),
             Self::Repeats(series) => of_repeats(series, format, style),
@@ -167,6 +184,13 @@ impl ResultDocument<'_> {
                 _ => crate::plan::text(plan, style, with_math),
             },
             Self::TracePlan(plan) => of_trace_plan(plan, format, style),
+            Self::Needs(result, with_math) => match format {
+                Html => html::document(&crate::plan::needs::page(result)),
+                Csv => crate::plan::needs::csv(result),
+                Json => crate::plan::needs::json(result),
+                Markdown => crate::plan::needs::page(result).markdown(),
+                _ => crate::plan::needs::text(result, style, with_math),
+            },
             Self::Comparison(document, runs) => match format {
                 Html => html::comparison_page(document, runs),
                 Json => pretty(document),
@@ -214,6 +238,42 @@ impl ResultDocument<'_> {
             Self::Report(subjects) => of_subjects(subjects, format, style),
         }
     }
+
+    /// Returns the volumes of a plan and the language of a format; `None` for other results and formats.
+    fn declarations(self, format: ResultFormat) -> Option<(Declarations<'a>, EmitLanguage)> {
+        let language = match format {
+            Terraform => EmitLanguage::Terraform,
+            Kubernetes => EmitLanguage::Kubernetes,
+            _ => return None,
+        };
+        let declarations = match self {
+            Self::Plan(plan, _) => Declarations::of_load(plan),
+            Self::TracePlan(plan) => Declarations::of_trace(plan),
+            Self::Needs(result, _) => Declarations::of_needs(result),
+            _ => return None,
+        };
+        Some((declarations, language))
+    }
+
+    /// Returns why the volumes of a plan cannot be written in a format; nothing if they can, and for other formats.
+    #[must_use]
+    pub fn refusals(self, format: ResultFormat) -> Vec<Problem> {
+        self.declarations(format).map_or_else(Vec::new, |(declarations, language)| declarations.refusals(language))
+    }
+
+    /// Returns the answer of a plan as text; nothing for other results.
+    #[must_use]
+    pub fn answer_text(self, style: SheetStyle) -> String {
+        let page = match self {
+            Self::Plan(plan, _) => crate::plan::page(plan),
+            Self::TracePlan(plan) => crate::plan::trace::page(plan),
+            Self::Needs(result, _) => crate::plan::needs::page(result),
+            _ => return String::new(),
+        };
+        let mut sheet = crate::Sheet::new(style.readable(), 0);
+        page.answer.write(&mut sheet);
+        sheet.finish()
+    }
 }
 
 fn of_run(run: &Run, verdicts: &[Verdict], format: ResultFormat, style: SheetStyle) -> String {
@@ -228,7 +288,7 @@ fn of_run(run: &Run, verdicts: &[Verdict], format: ResultFormat, style: SheetSty
         ResultFormat::FioJson => fio(OutputFormat::Json),
         FioJsonPlus => fio(OutputFormat::JsonPlus),
         ResultFormat::FioTerse => fio(OutputFormat::Terse),
-        Text | Svg | ResultFormat::Junit => crate::text(run, verdicts, style),
+        Text | Svg | Terraform | Kubernetes | ResultFormat::Junit => crate::text(run, verdicts, style),
     }
 }
 

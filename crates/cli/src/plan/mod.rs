@@ -3,7 +3,9 @@
 //! `plan` searches, `procedure::purchase` simulates the candidates, `report::plan` renders. This module parses the
 //! need.
 
+mod emit;
 mod need;
+mod needs;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,12 +17,13 @@ use device::HostTraces;
 use job::ReplayLoop;
 use live::EventLog;
 use plan::Ranking;
+use procedure::needs::GivenWords;
 use procedure::plan_words::{PlanLoop, PlanWords};
 use procedure::purchase::{PurchaseSearch, TrialOutcomes};
 use procedure::trace_purchase::{PreparedTrace, TraceQuestion, is_trace};
 use procedure::{ProcedureObserver, plan_words};
 use report::{ResultDocument, ResultFormat};
-use results::plan::PlanResult;
+use results::plan::{PlanResult, TracePlanResult};
 use volume::catalogue;
 
 use crate::args::{Details, JSON, MARKDOWN, OptionWord, ProgressStyle, TEXT, one_of};
@@ -28,14 +31,17 @@ use crate::catalog::today;
 use crate::diagnostics::warning;
 use crate::display::Display;
 use crate::exit::Exit;
-use crate::outputs::{self, Output};
+use crate::outputs::Output;
 use crate::signals::Signals;
 use crate::{rank, runners};
 
 /// Plans for a need.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     add_files(&options.words.catalog).map_err(Exit::invalid)?;
-    if let Some(name) = name(options) {
+    if let Some(file) = &options.needs {
+        return needs::command(options, file);
+    }
+    if let Some(name) = name(&options.words) {
         return of_trace(options, &name);
     }
     let words = &options.words;
@@ -78,7 +84,7 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
         met => met,
     };
     let document = ResultDocument::Plan(&report, words.show_math);
-    Ok(outputs::deliver_as(&mut files, document, options.format, options.details).max(met))
+    Ok(emit::deliver(options, &mut files, document).max(met))
 }
 
 /// Adds the files of `--catalog` to the catalogue.
@@ -118,27 +124,41 @@ busiest hour unless --full is given. Bounds then apply to the latencies seen by 
 Workloads: oltp, checkpoint-writes, dataloader, model-weights, streaming, boot, each with its keys: \
 --workload checkpoint-writes,model=140GiB,interval=30min,share=5%
 
+NEEDS.toml has a table for each need, [need.NAME], and [defaults] for all. Their keys are the options above, \
+such as iops = \"15k\". Options on the command line replace those of every need.
+
 Examples:
   fathom plan --iops 15k --capacity 1TiB
   fathom plan --iops 50k --bs 8k --read 70% --latency 1ms --provider aws,gcp
   fathom plan --from db.trace --p99 2ms -o plan.html
+  fathom plan need.toml --region us-east-1 -o plan.html
+  fathom plan --iops 15k --capacity 1TiB --provider aws --emit terraform > disk.tf
 
-Exit codes: 0 a volume meets the need, 1 none does, 2 unreadable input, 3 I/O error, 4 the need is unknown: \
-the measured load ran at a limit";
+Exit codes: 0 volumes meet all needs, 1 none meets one of them, 2 unreadable input, 3 I/O error, 4 a need is \
+unknown: the measured load ran at a limit";
 
 /// Options of `fathom plan`.
 #[derive(Clone, Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct PlanOptions {
+    // Before the words, which take the options from the matches.
+    #[command(flatten)]
+    given: GivenWords,
     #[command(flatten)]
     words: PlanWords,
+    /// File with several needs, whose keys are these options; options replace those of each need
+    #[arg(value_name = "NEEDS.toml")]
+    needs: Option<PathBuf>,
     /// Seed for all random choices [default: 1]
     #[arg(long, value_name = "N", help_heading = "Calculation")]
     seed: Option<u64>,
     /// Format of standard output
     #[arg(long, value_parser = one_of(FORMATS), default_value = "text", help_heading = "Output")]
     format: ResultFormat,
-    /// Write additional output to FILE: .html .json .csv .md .txt .svg (repeatable)
+    /// Print declarations of the chosen volumes instead, and the answer on standard error
+    #[arg(long, value_parser = one_of(EMITTED), value_name = "LANGUAGE", conflicts_with = "format", help_heading = "Output")]
+    emit: Option<ResultFormat>,
+    /// Write additional output to FILE: .html .json .csv .md .txt .svg .tf .yaml (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Vec<PathBuf>,
     #[command(flatten)]
@@ -148,12 +168,17 @@ pub(crate) struct PlanOptions {
 const FORMATS: &[OptionWord<ResultFormat>] =
     &[TEXT, MARKDOWN, ("csv", "One line for each volume", ResultFormat::Csv), JSON];
 
+const EMITTED: &[OptionWord<ResultFormat>] = &[
+    ("terraform", "Terraform (HCL), for aws, azure and gcp", ResultFormat::Terraform),
+    ("kubernetes", "StorageClass, VolumeAttributesClass and PersistentVolumeClaim", ResultFormat::Kubernetes),
+];
+
 /// Provisioned values are found to this fraction.
 const RESOLUTION: f64 = 0.005;
 
 /// Returns the name of `--from`, if that file is a trace.
-fn name(options: &PlanOptions) -> Option<String> {
-    let name = options.words.from.as_ref()?.to_str()?;
+fn name(words: &PlanWords) -> Option<String> {
+    let name = words.from.as_ref()?.to_str()?;
     is_trace(name, &HostTraces).then(|| name.to_owned())
 }
 
@@ -164,38 +189,52 @@ fn of_trace(options: &PlanOptions, name: &str) -> Result<Exit, Exit> {
             Problem::error(ProblemCode::Ranks, "a plan for a trace runs on one host").help("use `fathom plan`"),
         ));
     }
-    let (need, bounds) = plan_words::of_trace(&options.words).map_err(Exit::invalid)?;
-    let dependence = match options.words.replay_loop {
+    let (question, dependence) = question(&options.words, options.seed).map_err(Exit::invalid)?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(Exit::invalid)?;
+    let signals = Signals::listen(Duration::ZERO)?;
+    let read = replayed(name, (options.words.full, dependence), question, &signals).map_err(Exit::invalid)?;
+    let Some(report) = read else { return Ok(Exit::Signal(signals.end().unwrap_or(0))) };
+    if let Some(signal) = signals.end() {
+        return Ok(Exit::Signal(signal));
+    }
+    signals.conclude();
+    let delivered = emit::deliver(options, &mut files, ResultDocument::TracePlan(&report));
+    Ok(delivered.max(exit(&report.ranking)))
+}
+
+/// Returns what the words ask of a trace, and its loop.
+fn question(words: &PlanWords, seed: Option<u64>) -> Result<(TraceQuestion, ReplayLoop), Vec<Problem>> {
+    let (need, bounds) = plan_words::of_trace(words)?;
+    let dependence = match words.replay_loop {
         PlanLoop::Open => ReplayLoop::Open,
         PlanLoop::Closed => ReplayLoop::Closed,
     };
     if dependence == ReplayLoop::Closed && bounds.tightest().is_none() {
         let what = "--replay-loop closed: a closed loop cannot fall behind";
         let help = "bound its latency, for example with --p99 2ms";
-        return Err(Exit::invalid(Problem::error(ProblemCode::Plan, what).help(help)));
+        return Err(vec![Problem::error(ProblemCode::Plan, what).help(help)]);
     }
-    let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(Exit::invalid)?;
-    let signals = Signals::listen(Duration::ZERO)?;
-    let read =
-        PreparedTrace::read(name, (options.words.full, dependence), Arc::new(HostTraces), |_| signals.end().is_none());
-    let Some(trace) = read.map_err(Exit::invalid)? else { return Ok(Exit::Signal(signals.end().unwrap_or(0))) };
-    let seed = options.seed.unwrap_or(1);
-    let question = TraceQuestion { need, bounds, seed, resolution: RESOLUTION };
+    Ok((TraceQuestion { need, bounds, seed: seed.unwrap_or(1), resolution: RESOLUTION }, dependence))
+}
+
+/// Reads a trace and replays it on all candidates; `None` if a signal ends it.
+fn replayed(
+    name: &str,
+    part: (bool, ReplayLoop),
+    question: TraceQuestion,
+    signals: &Signals,
+) -> Result<Option<TracePlanResult>, Problem> {
+    let read = PreparedTrace::read(name, part, Arc::new(HostTraces), |_| signals.end().is_none())?;
+    let Some(trace) = read else { return Ok(None) };
     let runner = runners::models().with_traces(trace.traces());
     let display = Mutex::new(Display::new(ProgressStyle::Auto, EventLog::none()));
     let on_progress = |done: usize, all: usize| {
         let mut display = display.lock().unwrap_or_else(PoisonError::into_inner);
         display.show_status(&format!("replayed on {done} of {all} types of volume"));
     };
-    let report = trace.plan(question, &runner, &signals, (runners::for_each, &on_progress));
+    let report = trace.plan(question, &runner, signals, (runners::for_each, &on_progress));
     display.into_inner().unwrap_or_else(PoisonError::into_inner).clear();
-    if let Some(signal) = signals.end() {
-        return Ok(Exit::Signal(signal));
-    }
-    signals.conclude();
-    let delivered =
-        outputs::deliver_as(&mut files, ResultDocument::TracePlan(&report), options.format, options.details);
-    Ok(delivered.max(exit(&report.ranking)))
+    Ok(Some(report))
 }
 
 /// Returns 1 if no volume meets the need, and 4 if only assumed latencies say that some do.

@@ -60,6 +60,7 @@ fn commands() -> Vec<(&'static str, String)> {
         ("plan", "plan --iops 15k --capacity 1TiB --latency 2ms --provider aws,gcp --machine m6i.xlarge".to_owned()),
         ("plan", "plan --iops 2000000 --capacity 1GiB --latency 10us --p99 20us --no-simulation".to_owned()),
         ("plan-trace", format!("plan --from {examples}/checkpoints.trace --p99 5ms --provider aws/gp2,vultr")),
+        ("plan-needs", format!("plan {examples}/need.toml --no-simulation --iops 2M")),
         ("compare", "compare a.json b.json --force".to_owned()),
         (
             "gate",

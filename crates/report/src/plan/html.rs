@@ -156,7 +156,8 @@ pub(super) fn month_head(need: &plan::Need) -> String {
     format!("{} a month", need.currency.code())
 }
 
-fn month(candidate: &Candidate) -> String {
+/// Returns the price of a candidate as a cell: `> 67.20` if it is incomplete.
+pub(super) fn month(candidate: &Candidate) -> String {
     let Some(money) = &candidate.price else { return "unknown".to_owned() };
     let own = figures::own_currency(money).map_or_else(String::new, |own| format!(" ({own})"));
     let least = if money.whole() { "" } else { "> " };

@@ -2,8 +2,10 @@
 
 mod answer;
 mod chart;
+pub(crate) mod emit;
 mod figures;
 mod html;
+pub(crate) mod needs;
 mod tables;
 mod text;
 pub(crate) mod trace;

@@ -75,7 +75,12 @@ pub(crate) fn csv(plan: &PlanResult) -> String {
     out
 }
 
-pub(crate) fn json<'a>(plan: &'a PlanResult) -> String {
+pub(crate) fn json(plan: &PlanResult) -> String {
+    sorted(&document(plan))
+}
+
+/// Returns the document for programs.
+pub(super) fn document<'a>(plan: &'a PlanResult) -> PlanDocument<'a> {
     let (need, ranking) = (&plan.need, &plan.ranking);
     let one = |index: usize| plan.candidates[index].spec.name.as_str();
     let of = |indices: &[usize]| -> Vec<PlanCandidate<'_>> {
@@ -83,7 +88,7 @@ pub(crate) fn json<'a>(plan: &'a PlanResult) -> String {
     };
     let impossible =
         |nearest: &'a Nearest| PlanImpossible { failure: failure(&nearest.failure), nearest: &nearest.volume };
-    sorted(&PlanDocument {
+    PlanDocument {
         answer: answer::answer(plan),
         fathom_plan: PlanDocument::SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
@@ -100,13 +105,7 @@ pub(crate) fn json<'a>(plan: &'a PlanResult) -> String {
             arithmetic: &plan.derivation,
             unknown: plan.doubt.as_ref().map(figures::doubt),
         },
-        exchange: PlanExchange {
-            usd_per_eur: need.exchange.usd_per_eur,
-            usd_per_gbp: need.exchange.usd_per_gbp,
-            title: &need.exchange.source.title,
-            address: &need.exchange.source.address,
-            date: &need.exchange.source.date,
-        },
+        exchange: exchange(&need.exchange),
         not_considered: NOT_CONSIDERED,
         best: ranking.best.map(one),
         fastest: ranking.fastest.map(one),
@@ -122,7 +121,18 @@ pub(crate) fn json<'a>(plan: &'a PlanResult) -> String {
         missing: of(&ranking.missing),
         impossible: ranking.impossible.iter().map(impossible).collect(),
         nearest: ranking.nearest.map(one),
-    })
+    }
+}
+
+pub(super) fn exchange(exchange: &plan::Exchange) -> PlanExchange<'_> {
+    let plan::Exchange { usd_per_eur, usd_per_gbp, source } = exchange;
+    PlanExchange {
+        usd_per_eur: *usd_per_eur,
+        usd_per_gbp: *usd_per_gbp,
+        title: &source.title,
+        address: &source.address,
+        date: &source.date,
+    }
 }
 
 fn next_step(next: &Candidate) -> PlanNextStep<'_> {

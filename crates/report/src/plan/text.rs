@@ -60,7 +60,7 @@ pub(crate) fn text(plan: &PlanResult, style: SheetStyle, shows_arithmetic: bool)
 }
 
 /// Wraps lines that keep their indent, two columns deeper.
-fn wrapped(lines: &str, width: usize) -> String {
+pub(super) fn wrapped(lines: &str, width: usize) -> String {
     let of_line = |line: &str| {
         let indent = line.chars().take_while(|letter| *letter == ' ').count();
         let parts = wrap(line, width.saturating_sub(indent + 2)).into_iter().enumerate();

@@ -19,7 +19,7 @@ pub(crate) use databases::{setting_line, settings};
 pub(crate) use explain::{Origin, explain_answer};
 pub(crate) use measured::{JOBS_ANSWERED, rests_on, run_answers, tail_is_assumed};
 pub(crate) use pages::run_findings_markdown;
-pub(crate) use providers::{create as create_volume, create_machine};
+pub(crate) use providers::{azure_sku, create as create_volume, create_machine};
 pub(crate) use run::{replay, replay_notes, replay_tone};
 pub(crate) use run::{verified, verified_tone};
 pub(crate) use totals::{LARGE_BYTES, TotalFigures, limit, modelled_percentile};

@@ -60,6 +60,18 @@ pub(crate) fn create_machine(volume: &str, machine: &str) -> Option<String> {
     }
 }
 
+/// Returns Azure's name of a disk type.
+pub(crate) fn azure_sku(kind: &str) -> Option<&'static str> {
+    match kind {
+        "premium-ssd" => Some("Premium_LRS"),
+        "premium-ssd-v2" => Some("PremiumV2_LRS"),
+        "ultra" => Some("UltraSSD_LRS"),
+        "standard-ssd" => Some("StandardSSD_LRS"),
+        "standard-hdd" => Some("Standard_LRS"),
+        _ => None,
+    }
+}
+
 fn create_one(volume: &str) -> Option<String> {
     let mut words = volume.split(',');
     let (provider, kind) = words.next()?.split('@').next()?.split_once('/')?;
@@ -99,14 +111,7 @@ fn create_one(volume: &str) -> Option<String> {
             ))
         }
         "azure" => {
-            let sku = match kind {
-                "premium-ssd" => "Premium_LRS",
-                "premium-ssd-v2" => "PremiumV2_LRS",
-                "ultra" => "UltraSSD_LRS",
-                "standard-ssd" => "StandardSSD_LRS",
-                "standard-hdd" => "Standard_LRS",
-                _ => return None,
-            };
+            let sku = azure_sku(kind)?;
             Some(format!(
                 "az disk create --resource-group GROUP --name DISK --sku {sku}{}",
                 options(["--size-gb ", "--disk-iops-read-write ", "--disk-mbps-read-write "])

@@ -1,6 +1,7 @@
 //! Purchase plans, for a need and for a trace, and their documents.
 
 pub mod document;
+pub mod needs;
 pub mod trace;
 
 use jiff::civil::Date;

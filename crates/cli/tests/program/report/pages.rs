@@ -109,7 +109,28 @@ fn comparisons_and_answers() {
     page_in(browser, scratch, ("gate", "gate a.json --assert read.iops>=1k --assert write.iops>=1"), &[]);
     page_in(browser, scratch, ("doctor", "doctor ."), &[]);
     page_of(browser, "plan", "plan --iops 20000 --bs 16k --capacity 1TiB --p99 2ms", &[]);
+    scratch.write("need.toml", NEEDS);
+    page_in(browser, scratch, ("needs", "plan need.toml"), &[]);
 }
+
+/// Needs that are met with and without a machine, that are not met, and whose names are long or have markup.
+const NEEDS: &str = "[defaults]
+provider = \"aws,gcp,azure\"
+[need.orders]
+workload = \"oltp\"
+capacity = \"500GiB\"
+[need.a-search-index-with-a-name-that-is-longer-than-any-column]
+iops = \"30k\"
+bs = \"16k\"
+capacity = \"2TiB\"
+p99 = \"5ms\"
+vcpus = 8
+[need.\"<b>&markup\"]
+iops = 1000
+machines = 12
+[need.impossible]
+iops = \"9M\"
+";
 
 #[test]
 fn sweeps_and_suites() {

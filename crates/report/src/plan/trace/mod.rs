@@ -9,5 +9,5 @@ mod text;
 
 pub(crate) use chart::svg;
 pub(crate) use html::page;
-pub(crate) use tables::{csv, json};
+pub(crate) use tables::{csv, document, json};
 pub(crate) use text::text;

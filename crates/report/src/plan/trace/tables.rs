@@ -69,15 +69,19 @@ pub(crate) fn csv(plan: &TracePlanResult) -> String {
     out
 }
 
-/// Returns the document for programs.
 pub(crate) fn json(plan: &TracePlanResult) -> String {
+    sorted(&document(plan))
+}
+
+/// Returns the document for programs.
+pub(crate) fn document(plan: &TracePlanResult) -> TracePlanDocument<'_> {
     let (trace, part, need, ranking) = (&plan.trace, &plan.trace.replayed, &plan.need, &plan.ranking);
     let named = |index: usize| plan.candidates[index].candidate.spec.name.as_str();
     let of = |indices: &[usize]| -> Vec<TracePlanCandidate<'_>> {
         indices.iter().map(|index| candidate(plan, &plan.candidates[*index])).collect()
     };
     let percentile = |(share, bound): &(f64, Nanos)| PlanPercentile { share: *share, ns: bound.get() };
-    sorted(&TracePlanDocument {
+    TracePlanDocument {
         fathom_trace_plan: TracePlanDocument::SCHEMA,
         version: env!("CARGO_PKG_VERSION"),
         seed: plan.seed,
@@ -116,7 +120,7 @@ pub(crate) fn json(plan: &TracePlanResult) -> String {
         meeting: of(&ranking.meeting),
         may_meet: of(&ranking.may_meet),
         missing: of(&ranking.missing),
-    })
+    }
 }
 
 fn candidate<'a>(plan: &TracePlanResult, one: &'a ReplayedCandidate) -> TracePlanCandidate<'a> {
