@@ -11,6 +11,7 @@ use results::events::Event;
 use results::explain::ExplainDocument;
 use results::gate::GateResult;
 use results::grid::GridResult;
+use results::plan::current::CurrentPlanDocument;
 use results::plan::document::PlanDocument;
 use results::plan::trace::TracePlanDocument;
 use results::run::{RepeatsDocument, RunResult};
@@ -158,6 +159,12 @@ const RESULTS: &[ResultSchema] = &[
         .versioned("fathom_plan", PlanDocument::SCHEMA),
     ResultSchema::new::<TracePlanDocument<'_>>("plan-trace", "fathom plan --from TRACE", "Volumes for a trace")
         .versioned("fathom_trace_plan", TracePlanDocument::SCHEMA),
+    ResultSchema::new::<CurrentPlanDocument<'_>>(
+        "plan-current",
+        "fathom plan --current",
+        "What to do with volumes that exist",
+    )
+    .versioned("fathom_current_plan", CurrentPlanDocument::SCHEMA),
     ResultSchema::new::<ComparisonResult>("compare", "fathom compare", "A comparison of runs")
         .versioned("schema", ComparisonResult::SCHEMA),
     ResultSchema::new::<GateResult>("gate", "fathom gate", "Assertions checked against a run")

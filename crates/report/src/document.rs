@@ -10,6 +10,7 @@ use results::doctor::DoctorResult;
 use results::explain::Explained;
 use results::gate::GateResult;
 use results::grid::GridResult;
+use results::plan::current::CurrentPlanResult;
 use results::plan::{PlanResult, TracePlanResult};
 use results::run::{RepeatsResult, RunResult, repeats_json};
 use results::serve::ServerStats;
@@ -83,6 +84,8 @@ impl ResultFormat {
     pub const OF_MIXED: &'static [Self] = &[Text, Html];
     /// Formats of a plan.
     pub const OF_PLAN: &'static [Self] = &[Json, Csv, Markdown, Text, Svg, Html];
+    /// Formats of a plan for volumes that exist.
+    pub const OF_CURRENT_PLAN: &'static [Self] = &[Json, Csv, Markdown, Text, Html];
     /// Formats of a comparison.
     pub const OF_COMPARISON: &'static [Self] = &[Json, Csv, Markdown, Text, Html];
     /// Formats of a diagnosis, an explanation or a gate.
@@ -125,6 +128,8 @@ pub enum ResultDocument<'a> {
     Plan(&'a PlanResult, bool),
     /// A purchase plan for a trace.
     TracePlan(&'a TracePlanResult),
+    /// What to do with volumes that exist.
+    CurrentPlan(&'a CurrentPlanResult),
     /// A comparison, and the runs to overlay on its page.
     Comparison(&'a ComparisonResult, &'a [PageSubject<'a>]),
     /// Comparisons of three or more runs, and the runs to overlay on their page.
@@ -167,6 +172,13 @@ impl ResultDocument<'_> {
                 _ => crate::plan::text(plan, style, with_math),
             },
             Self::TracePlan(plan) => of_trace_plan(plan, format, style),
+            Self::CurrentPlan(plan) => match format {
+                Html => html::document(&crate::plan::current::page(plan)),
+                Csv => crate::plan::current::csv(plan),
+                Json => crate::plan::current::json(plan),
+                Markdown => crate::plan::current::page(plan).markdown(),
+                _ => crate::plan::current::text(plan, style),
+            },
             Self::Comparison(document, runs) => match format {
                 Html => html::comparison_page(document, runs),
                 Json => pretty(document),

@@ -3,6 +3,7 @@
 //! `plan` searches, `procedure::purchase` simulates the candidates, `report::plan` renders. This module parses the
 //! need.
 
+mod current;
 mod need;
 
 use std::path::{Path, PathBuf};
@@ -31,6 +32,9 @@ use crate::{rank, runners};
 
 /// Plans for a need.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
+    if !options.words.current.is_empty() {
+        return current::command(options);
+    }
     if let Some(name) = name(options) {
         return of_trace(options, &name);
     }
@@ -99,6 +103,8 @@ Examples:
   fathom plan --iops 15k --capacity 1TiB
   fathom plan --iops 50k --bs 8k --read 70% --latency 1ms --provider aws,gcp
   fathom plan --from db.trace --p99 2ms -o plan.html
+  fathom plan --current aws/gp3,size=2TiB,iops=9000 --machine r6i.2xlarge --iops 12k
+  fathom plan --current terraform.tfstate
 
 Exit codes: 0 a volume meets the need, 1 none does, 2 unreadable input, 3 I/O error, 4 the need is unknown: \
 the measured load ran at a limit";

@@ -2,6 +2,7 @@
 
 mod answer;
 mod chart;
+pub(crate) mod current;
 mod figures;
 mod html;
 mod tables;
