@@ -77,6 +77,8 @@ pub struct CurrentDecision {
     pub with_headroom: Option<Candidate>,
     /// Volume that comes nearest, if nothing meets the need.
     pub nearest: Option<Candidate>,
+    /// A volume that saves enough, but is slower, of a need without a bound on latency. It is not simulated.
+    pub slower: Option<Candidate>,
 }
 
 impl CurrentDecision {
@@ -119,7 +121,7 @@ pub fn decide(
     // A dearer change is worth nothing to a volume that meets the need.
     let below = |saving: f64| now.map_or(f64::INFINITY, |now| now * (1.0 - saving));
     let is_kept_unpriced = current.meets() && now.is_none();
-    let mut choices = Choices { need, current: &current, failing: Vec::new() };
+    let mut choices = Choices { need, current: &current, failing: Vec::new(), slower: None };
     let mut chosen: Option<(CurrentStep, Candidate)> = None;
     let mut with_headroom = None;
     if !is_kept_unpriced {
@@ -138,6 +140,9 @@ pub fn decide(
     if chosen.is_none() && current.meets() && current.headroom < need.headroom {
         with_headroom = choices.cheapest(&[present.same_type()], f64::INFINITY, laws, simulate);
     }
+    let least = chosen.as_ref().map_or_else(|| usd(&current), |(_, found)| usd(found));
+    let saves = |slower: &Candidate| least.is_some_and(|least| price(slower) <= least * (1.0 - WORTH_REPLACING));
+    let slower = choices.slower.filter(saves);
     let failing = choices.failing;
     let (step, change) = match chosen {
         Some((step, found)) => (step, Some(found)),
@@ -154,6 +159,7 @@ pub fn decide(
         change,
         with_headroom,
         nearest: nearest.flatten(),
+        slower,
     })
 }
 
@@ -300,6 +306,8 @@ struct Choices<'a> {
     current: &'a Candidate,
     /// Volumes that do not meet the need.
     failing: Vec<Candidate>,
+    /// The cheapest that meets it, but is slower.
+    slower: Option<Candidate>,
 }
 
 impl Choices<'_> {
@@ -318,12 +326,19 @@ impl Choices<'_> {
                 need.capacity = Some(without_growth(&need, least));
             }
             let members = if *stripe_max > 1 { &[Members::One, Members::Stripe][..] } else { &[Members::One] };
+            if least_usd(&need, origin).is_some_and(|least| least > most_usd) {
+                continue;
+            }
             for members in members {
                 let Some(one) = search::candidate(&need, origin, *members, 1.0, laws) else { continue };
                 if !one.failures.is_empty() && !may_wait_less(&need, &one) {
                     self.failing.push(one);
-                } else if self.is_as_fast(&one) && price(&one) <= most_usd {
+                } else if price(&one) > most_usd {
+                    continue;
+                } else if self.is_as_fast(&one) {
                     found.push((one, need.clone(), origin));
+                } else if self.slower.as_ref().is_none_or(|slower| price(&one) < price(slower)) {
+                    self.slower = Some(one);
                 }
             }
         }
@@ -350,6 +365,40 @@ impl Choices<'_> {
         let secs = one.alone_secs.zip(self.current.alone_secs);
         is_bounded || secs.is_none_or(|(one, current)| one <= NOT_SLOWER * current)
     }
+}
+
+/// Returns a price below which no volume of a type has the capacity of a need, whatever it sustains; `None` if unknown.
+fn least_usd(need: &Need, (listed, keys): &Origin) -> Option<f64> {
+    let region = match &need.regions[..] {
+        [] => None,
+        [region] => Some(region.as_str()),
+        _ => return None,
+    };
+    let resolve = |pairs: &Pairs| catalogue::resolve_in(&named(&listed.name, pairs), region).ok();
+    let mut pairs = pairs(keys);
+    if pairs.iter().any(|(key, _)| key == "stripe") {
+        return None;
+    }
+    let mut resolved = resolve(&pairs)?;
+    for name in CHANGEABLE {
+        let key = resolved.about.keys.iter().find(|key| key.name == name && !key.bounds.fixed);
+        let Some(bounds) = key.map(|key| &key.bounds) else { continue };
+        let least = if name == "size" {
+            let unit_bytes = resolved.spec.size.get() as f64 / bounds.value?;
+            bounds.sold_from((need.bytes() as f64 / unit_bytes).floor())?
+        } else {
+            bounds.one_of.first().copied().or(bounds.least)?.ceil()
+        };
+        pairs = with_pair(&pairs, name, &format!("{least}{}", bounds.unit));
+        resolved = resolve(&pairs)?;
+    }
+    let prices = resolved.about.prices.iter().map(|of| &of.price);
+    let price = |price: &volume::spec::Price| Some(price.per_month * need.exchange.usd_per(&price.currency)?);
+    let known = match region {
+        Some(_) => prices.filter_map(price).reduce(f64::min),
+        None => resolved.spec.price.as_ref().and_then(price),
+    };
+    known.map(|usd| usd * need.copies())
 }
 
 /// Returns the price of a candidate for comparisons: infinite if unknown.

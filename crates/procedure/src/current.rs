@@ -144,8 +144,8 @@ fn of_file(words: &PlanWords, need: &Need, row: FleetVolume) -> Result<AskedVolu
         base.read_share = if words.read.is_some() { base.read_share } else { 1.0 };
         base.sequential &= words.pattern.is_some();
     }
-    let mut need = plan_words::with_load(&base, &own)
-        .map_err(|problems| problems.into_iter().map(&placed).collect::<Vec<_>>())?;
+    let mut need =
+        plan_words::with_load(&base, &own).map_err(|problems| problems.into_iter().map(&placed).collect::<Vec<_>>())?;
     if let Some(machine) = machine {
         need.machine.name = Some(machine);
     }
@@ -215,7 +215,11 @@ impl CurrentSearch<'_> {
                 let runner = runner.filter(|_| self.control.end().is_none())?;
                 purchase::simulate(runner, trial, self.seed, self.control)
             };
-            decide(question, &mut LatencyCache::default(), &mut simulate)
+            if self.control.end().is_some() {
+                None
+            } else {
+                decide(question, &mut LatencyCache::default(), &mut simulate)
+            }
         });
         let Derived { need, lines, doubt } = self.need;
         let mut skipped = self.volumes.skipped;

@@ -65,7 +65,8 @@ pub(super) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
 fn read(name: &str) -> Result<FleetFile, Vec<Problem>> {
     let bytes = device::input::read(Path::new(name), device::input::RECORD).map_err(|error| {
         let place = Place::in_option("--current", name, 0..name.len());
-        let help = "give a table (.csv) or the state of Terraform (.tfstate), or name a volume, such as aws/gp3,size=2TiB";
+        let help =
+            "give a table (.csv) or the state of Terraform (.tfstate), or name a volume, such as aws/gp3,size=2TiB";
         vec![Problem::error(ProblemCode::UnreadableInput, error.to_string()).at(place).help(help)]
     })?;
     fleet_file::read(name, &bytes)

@@ -59,7 +59,11 @@ pub fn read(name: &str, bytes: &[u8]) -> Result<FleetFile, Vec<Problem>> {
     let is_table = name.to_ascii_lowercase().ends_with(".csv");
     let file = if is_table { table::read(name, text)? } else { terraform::read(name, text)? };
     if file.volumes.is_empty() && file.skipped.is_empty() {
-        let kinds = if is_table { "rows below its header" } else { "aws_ebs_volume, google_compute_disk or azurerm_managed_disk" };
+        let kinds = if is_table {
+            "rows below its header"
+        } else {
+            "aws_ebs_volume, google_compute_disk or azurerm_managed_disk"
+        };
         return Err(vec![Problem::error(ProblemCode::Plan, format!("{name} has no volumes: no {kinds}"))]);
     }
     Ok(file)

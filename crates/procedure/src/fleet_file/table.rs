@@ -11,7 +11,18 @@ use crate::plan_words::PlanWords;
 
 /// Columns, in any order.
 const COLUMNS: [&str; 13] = [
-    "name", "volume", "machine", "iops", "throughput", "bs", "read", "capacity", "latency", "p99", "region", "count",
+    "name",
+    "volume",
+    "machine",
+    "iops",
+    "throughput",
+    "bs",
+    "read",
+    "capacity",
+    "latency",
+    "p99",
+    "region",
+    "count",
     "p999",
 ];
 /// Most problems that are reported of one file.
@@ -31,7 +42,8 @@ struct Table<'a> {
 /// a tab.
 pub(super) fn read(name: &str, text: &str) -> Result<FleetFile, Vec<Problem>> {
     let header = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let separator = *b",;\t".iter().max_by_key(|byte| header.bytes().filter(|one| one == *byte).count()).unwrap_or(&b',');
+    let separator =
+        *b",;\t".iter().max_by_key(|byte| header.bytes().filter(|one| one == *byte).count()).unwrap_or(&b',');
     // The last of equals is the maximum.
     let separator = if header.bytes().any(|byte| byte == separator) { separator } else { b',' };
     let mut reader = ReaderBuilder::new();
@@ -76,6 +88,12 @@ pub(super) fn read(name: &str, text: &str) -> Result<FleetFile, Vec<Problem>> {
 impl Table<'_> {
     /// Reads the names of the columns.
     fn header(&mut self, record: &StringRecord) {
+        let is_known = |word: &str| COLUMNS.contains(&word.to_ascii_lowercase().as_str());
+        let remedy =
+            || format!("begin with a header, such as name,volume,machine,iops; columns: {}", COLUMNS.join(", "));
+        if record.len() > 1 && !record.iter().any(is_known) {
+            return self.refuse(record, record.len(), "no header: no column has a known name".to_owned(), remedy());
+        }
         for (index, word) in record.iter().enumerate() {
             let lower = word.to_ascii_lowercase();
             let Some(column) = COLUMNS.iter().position(|known| *known == lower) else {
@@ -90,8 +108,7 @@ impl Table<'_> {
             self.columns.push(column);
         }
         if self.problems.is_empty() && !self.columns.contains(&1) {
-            let remedy = format!("begin with a header, such as name,volume,machine,iops; columns: {}", COLUMNS.join(", "));
-            self.refuse(record, 0, "no column `volume`".to_owned(), remedy);
+            self.refuse(record, record.len(), "no column `volume`".to_owned(), remedy());
         }
     }
 
@@ -112,7 +129,12 @@ impl Table<'_> {
         };
         let Some(volume) = value("volume") else {
             let at = index("volume").unwrap_or_default();
-            self.refuse(record, at, "no volume".to_owned(), "name it as in the catalogue: aws/gp3,size=2TiB".to_owned());
+            self.refuse(
+                record,
+                at,
+                "no volume".to_owned(),
+                "name it as in the catalogue: aws/gp3,size=2TiB".to_owned(),
+            );
             return None;
         };
         let count = value("count").map_or(Ok(1), |text| text.parse::<u32>());

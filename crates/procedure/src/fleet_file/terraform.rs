@@ -210,7 +210,10 @@ pub(super) fn read(name: &str, text: &str) -> Result<FleetFile, Vec<Problem>> {
         }
     })?;
     if state.encrypted_data.is_some() || state.sops.is_some() {
-        return Err(refuse(format!("{name} is encrypted"), "pass the decrypted state: `terraform state pull > FILE.tfstate`"));
+        return Err(refuse(
+            format!("{name} is encrypted"),
+            "pass the decrypted state: `terraform state pull > FILE.tfstate`",
+        ));
     }
     match state.version {
         Scalar::Number(version) if version == VERSION => {}
@@ -222,7 +225,12 @@ pub(super) fn read(name: &str, text: &str) -> Result<FleetFile, Vec<Problem>> {
             let what = format!("{name} is a state of version {version}; version 4 is read");
             return Err(refuse(what, "Terraform 0.12 and later write it: `terraform state pull > FILE.tfstate`"));
         }
-        Scalar::Number(version) => return Err(refuse(format!("{name} is a state of version {version}; version 4 is read"), "use a newer Fathom")),
+        Scalar::Number(version) => {
+            return Err(refuse(
+                format!("{name} is a state of version {version}; version 4 is read"),
+                "use a newer Fathom",
+            ));
+        }
         _ => {
             let what = format!("{name} is not the state of Terraform: it has no version");
             return Err(refuse(what, "pass what `terraform state pull` prints, or a table whose name ends with .csv"));
@@ -344,12 +352,7 @@ fn google(disk: &Attributes) -> Result<Disk, String> {
         is_set(&["hyperdisk-balanced", "hyperdisk-balanced-high-availability", "hyperdisk-extreme", "pd-extreme"])
     });
     let throughput = disk.provisioned_throughput.figure().filter(|_| {
-        is_set(&[
-            "hyperdisk-balanced",
-            "hyperdisk-balanced-high-availability",
-            "hyperdisk-throughput",
-            "hyperdisk-ml",
-        ])
+        is_set(&["hyperdisk-balanced", "hyperdisk-balanced-high-availability", "hyperdisk-throughput", "hyperdisk-ml"])
     });
     let region = disk.zone.word().and_then(|zone| Some(zone.rsplit_once('-')?.0.to_owned()));
     let keys = [("size", Some(size), "GiB"), ("iops", iops, ""), ("throughput", throughput, "MiB/s")];

@@ -107,13 +107,16 @@ fn of_one(plan: &CurrentPlanResult, volume: &CurrentVolume) -> Answer {
         (Some(change), _) => {
             let implied = implied(volume).map_or_else(String::new, |text| format!("{text}: "));
             let words = step_words(volume, change);
-            let verdict = format!("{implied}{}{}.{}", capital(&words, implied.is_empty()), becomes(volume), misses(current));
+            let verdict =
+                format!("{implied}{}{}.{}", capital(&words, implied.is_empty()), becomes(volume), misses(current));
             let latency = slower(current, change);
-            let actions = actions(volume, change).into_iter().chain(latency.map(Action::from)).collect();
+            let remarks = latency.into_iter().chain(slower_choice(volume)).map(Action::from);
+            let actions = actions(volume, change).into_iter().chain(remarks).collect();
             Answer { outcome: Outcome::Good, verdict, actions, basis }
         }
         (None, CurrentStep::Keep) => {
-            let price = usd(current).map_or_else(|| "; its price is unknown".to_owned(), |usd| format!(" for {} USD a month", amount(usd)));
+            let price = usd(current)
+                .map_or_else(|| "; its price is unknown".to_owned(), |usd| format!(" for {} USD a month", amount(usd)));
             let saved = if usd(current).is_some() { format!("; {}", no_saving()) } else { String::new() };
             let verdict = match implied(volume) {
                 Some(implied) => format!("{implied}: keep {name}{}{saved}.", price.replacen(" for ", ", ", 1)),
@@ -121,11 +124,14 @@ fn of_one(plan: &CurrentPlanResult, volume: &CurrentVolume) -> Answer {
             };
             let more = decision.with_headroom.as_ref().map(|change| {
                 let headroom = significant(100.0 * decision.need.headroom, 2);
-                let more = usd(change).zip(usd(current)).map_or_else(String::new, |(then, now)| format!(" ({} USD a month)", signed(then - now)));
+                let more = usd(change)
+                    .zip(usd(current))
+                    .map_or_else(String::new, |(then, now)| format!(" ({} USD a month)", signed(then - now)));
                 let command = changes::commands(CurrentStep::Resize, current, change).into_iter().next();
                 Action { what: format!("For {headroom}% headroom{more}:"), command }
             });
-            Answer { outcome: Outcome::Good, verdict, actions: more.into_iter().collect(), basis }
+            let slower = slower_choice(volume).map(Action::from);
+            Answer { outcome: Outcome::Good, verdict, actions: more.into_iter().chain(slower).collect(), basis }
         }
         (None, _) => {
             let nearest = decision.nearest.as_ref().map_or_else(String::new, |nearest| {
@@ -156,23 +162,41 @@ fn of_several(plan: &CurrentPlanResult) -> Answer {
     let what = match changed {
         0 if unmet + unknown == 0 => format!("Keep all {} volumes{sums}", units::grouped(count as u64)),
         0 => format!("Change none of {} volumes{sums}", units::grouped(count as u64)),
-        changed => format!("Change {} of {} volumes{sums}", units::grouped(changed as u64), units::grouped(count as u64)),
+        changed => {
+            format!("Change {} of {} volumes{sums}", units::grouped(changed as u64), units::grouped(count as u64))
+        }
     };
     let named = |step: &str| {
-        let names: Vec<String> = plan.volumes.iter().filter(|volume| step_name(volume) == step).take(3).map(label).collect();
+        let names: Vec<String> =
+            plan.volumes.iter().filter(|volume| step_name(volume) == step).take(3).map(label).collect();
         names.join(", ")
     };
     let mut verdict = format!("{what}.");
     if unmet > 0 {
-        verdict.push_str(&format!(" Nothing considered meets the need of {}: {}.", volumes_words(unmet), first(unmet, &named("unmet"))));
+        verdict.push_str(&format!(
+            " Nothing considered meets the need of {}: {}.",
+            volumes_words(unmet),
+            first(unmet, &named("unmet"))
+        ));
     }
     if unknown > 0 {
-        verdict.push_str(&format!(" The need of {} is unknown: {}.", volumes_words(unknown), first(unknown, &named("unknown"))));
+        verdict.push_str(&format!(
+            " The need of {} is unknown: {}.",
+            volumes_words(unknown),
+            first(unknown, &named("unknown"))
+        ));
     }
     let implied = plan.volumes.iter().filter(|volume| volume.decision.is_implied).count();
     if implied > 0 {
-        let whose = if implied == count { "No load given".to_owned() } else { format!("No load given for {}", volumes_words(implied)) };
-        verdict.push_str(&format!(" {whose}: planned for what {} now.", if implied == 1 { "it sustains" } else { "they sustain" }));
+        let whose = if implied == count {
+            "No load given".to_owned()
+        } else {
+            format!("No load given for {}", volumes_words(implied))
+        };
+        verdict.push_str(&format!(
+            " {whose}: planned for what {} now.",
+            if implied == 1 { "it sustains" } else { "they sustain" }
+        ));
     }
     let outcome = match (unmet, unknown) {
         (0, 0) => Outcome::Good,
@@ -196,7 +220,7 @@ fn of_several(plan: &CurrentPlanResult) -> Answer {
     basis.extend(common(plan));
     basis.extend(rule);
     if totals.unpriced > 0 {
-        basis.push(format!("{} without a price are not in the sums", volumes_words(totals.unpriced)));
+        basis.push(format!("without a price, and not in the sums: {}", volumes_words(totals.unpriced)));
     }
     Answer { outcome, verdict, actions, basis }
 }
@@ -211,8 +235,12 @@ fn unknown(volume: &CurrentVolume, doubt: &LoadDoubt) -> (String, Action) {
     let (name, rates) = (subject(&volume.decision.current), figures::rates(&volume.decision.need));
     match doubt {
         LoadDoubt::Ceiling(reason) => (
-            format!("Cannot tell whether to keep {name}: the load may need more than the measured {rates}, because {reason}."),
-            Action::from("Measure it on a volume that does not limit it, or set the rate it needs with --iops N.".to_owned()),
+            format!(
+                "Cannot tell whether to keep {name}: the load may need more than the measured {rates}, because {reason}."
+            ),
+            Action::from(
+                "Measure it on a volume that does not limit it, or set the rate it needs with --iops N.".to_owned(),
+            ),
         ),
         LoadDoubt::SinceBoot => (
             format!("Cannot tell whether to keep {name}: {rates} is the average since boot, not the load."),
@@ -329,6 +357,19 @@ fn slower(current: &Candidate, change: &Candidate) -> Option<String> {
     (then > 1.1 * now).then(|| format!("The latency without queueing rises from {} to {}.", time(now), time(then)))
 }
 
+/// Offers a cheaper volume that is slower.
+fn slower_choice(volume: &CurrentVolume) -> Option<String> {
+    let slower = volume.decision.slower.as_ref()?;
+    let (secs, less) = (slower.alone_secs?, volume.decision.usd_then()? - usd(slower)?);
+    let bound = time(secs * 1.5).replace(' ', "");
+    let name = figures::volumes(slower);
+    Some(format!(
+        "If {} per operation suffices (--latency {bound}): {name} costs {} USD a month less.",
+        time(secs),
+        amount(less)
+    ))
+}
+
 fn capital(text: &str, is_start: bool) -> String {
     let mut letters = text.chars();
     match letters.next() {
@@ -405,6 +446,8 @@ fn basis(plan: &CurrentPlanResult, volume: &CurrentVolume) -> Vec<String> {
     basis.extend(figures::unknown_machine(priced));
     let shown = [Some(&decision.current), decision.change.as_ref()].into_iter().flatten().cloned().collect::<Vec<_>>();
     basis.extend(figures::exchange(&decision.need, &shown));
+    let region = figures::unknown_region(&decision.need);
+    basis.extend(region.and_then(|text| Some(text.split_once(':')?.0.to_owned())));
     basis.extend(common(plan));
     basis
 }

@@ -56,7 +56,9 @@ fn resize(from: &Candidate, to: &Candidate) -> Option<String> {
             let vpus = vpus.map_or_else(String::new, |vpus| format!(" --vpus-per-gb {vpus}"));
             Some(format!("oci bv volume update --volume-id VOLUME{size}{vpus}"))
         }
-        ("digitalocean", _) => gib.map(|gib| format!("doctl compute volume-action resize VOLUME --size {gib} --region REGION")),
+        ("digitalocean", _) => {
+            gib.map(|gib| format!("doctl compute volume-action resize VOLUME --size {gib} --region REGION"))
+        }
         ("hetzner", _) => size.map(|bytes| format!("hcloud volume resize --size {} VOLUME", bytes / 1_000_000_000)),
         _ => modify(&to.spec.name, size, iops, throughput),
     }
