@@ -129,12 +129,24 @@ fn within(problem: Problem, whole: &Place) -> Problem {
     problem.at(whole.clone())
 }
 
+/// Returns the place of a text within that of a row.
+fn part_of(row: &Place, text: &str) -> Place {
+    let Some(at) = row.text.find(text) else { return row.clone() };
+    let (column, length) = (row.text[..at].chars().count() + 1, text.chars().count());
+    Place { column, length, ..row.clone() }
+}
+
 /// Returns the question about a row of a file.
 fn of_file(words: &PlanWords, need: &Need, row: FleetVolume) -> Result<AskedVolume, Vec<Problem>> {
     let FleetVolume { name, volume, words: own, machine, region, count, source, place } = row;
-    let placed = |problem: Problem| match &place {
-        Some(place) => problem.at(place.clone()),
-        None => problem.of(&name).at(None),
+    let placed = |problem: Problem| {
+        let Some(place) = &place else { return problem.of(&name).at(None) };
+        // The value of an option stands in its own column, a volume in another one.
+        let value = problem.place.as_ref().filter(|place| place.text.starts_with("--"));
+        let value =
+            value.and_then(|place| place.text.split_once('=')).map_or(volume.clone(), |(_, value)| value.to_owned());
+        let within = part_of(place, &value);
+        problem.at(within)
     };
     let has_load = own.iops.is_some() || own.throughput.is_some();
     let mut base = need.clone();

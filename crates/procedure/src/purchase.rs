@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use analyse::{ActiveIntervals, Code, IntervalDemand, Observation};
+use analyse::{ActiveIntervals, Code, Observation};
 use job::{Arrivals, BlockSizes, Direction, EngineKind, HostSource, Job, Plan};
 use plan::workload::{Derived, LoadDoubt};
 use plan::{Candidate, LatencyCache, Need, PlanTrial, PlannedMachine, Ranking, TrialOutcome};
@@ -300,7 +300,7 @@ fn of_counters(name: &str, iostat: &Iostat, device: Option<&str>) -> Result<Deri
         derived.lines.push(format!("load of {chosen}, without {others} (select with `--device`)"));
     }
     derived.lines.extend(counted_with(iostat, &disks, chosen));
-    let ceiling = at_limit(&seen, &[]).or_else(|| at_limit_in_bursts(&seen)).map(LoadDoubt::Ceiling);
+    let ceiling = at_limit(&seen, &[]).or_else(|| at_limit_in_bursts(iostat, chosen)).map(LoadDoubt::Ceiling);
     derived.doubt = if seen.since_boot { Some(LoadDoubt::SinceBoot) } else { ceiling };
     if !seen.since_boot {
         raise_to_busiest(&mut derived.need, iostat, chosen);
@@ -440,28 +440,37 @@ fn at_limit(seen: &Observation, variations: &[f64]) -> Option<String> {
     Some(format!("it ran at a limit of {} IOPS (steady rate with queueing)", units::count(iops)))
 }
 
-/// Describes a load whose busiest intervals ran at a limit: many had the same rate, none more, and requests queued.
-fn at_limit_in_bursts(seen: &Observation) -> Option<String> {
+/// Describes a load whose busiest intervals ran at a limit of operations or of bytes.
+fn at_limit_in_bursts(iostat: &Iostat, name: &str) -> Option<String> {
+    let devices: Vec<&IostatDevice> =
+        iostat.intervals().flat_map(|report| &report.devices).filter(|device| device.name == name).collect();
+    let of = |rate: fn(&IostatDevice) -> f64| {
+        let (count, most) = evenly_limited(devices.iter().map(|device| (rate(device), device.in_flight)))?;
+        Some((format!("{count} of {} intervals ran at a limit of", devices.len()), most))
+    };
+    let limited = of(IostatDevice::iops).map(|(text, most)| format!("{text} {} IOPS", units::count(most)));
+    let limited = limited.or_else(|| {
+        let (text, most) = of(IostatDevice::bytes_per_second)?;
+        Some(format!("{text} {}/s", units::Bytes::new(most as u64)))
+    });
+    limited.map(|text| text + " (the same rate, with queueing)")
+}
+
+/// Returns how many intervals had the greatest rate, and that rate, if a limit seems to have set it: these are many and far
+/// above the others, and requests queued in all of them.
+fn evenly_limited(intervals: impl Iterator<Item = (f64, Option<f64>)>) -> Option<(usize, f64)> {
     const EVEN: f64 = 0.01;
     const QUEUED: f64 = 1.5;
     const INTERVALS: usize = 5;
-    /// Least number of times that the rate of these intervals exceeds the mean of the others.
+    /// Factor by which these intervals exceed the mean of the others.
     const APART: f64 = 1.5;
-    let most = seen.paces.iter().copied().reduce(f64::max).filter(|most| *most > 0.0)?;
-    let demands = seen.demands.as_ref().filter(|demands| demands.len() == seen.paces.len())?;
-    let (top, rest): (Vec<_>, Vec<_>) =
-        seen.paces.iter().zip(demands).partition(|(pace, _)| **pace >= (1.0 - EVEN) * most);
-    let mean =
-        |all: &[(&f64, &IntervalDemand)]| all.iter().map(|(pace, _)| **pace).sum::<f64>() / all.len().max(1) as f64;
-    let queued = |(_, demand): &(&f64, &IntervalDemand)| demand.in_flight.is_some_and(|count| count >= QUEUED);
-    let is_limited = top.len() >= INTERVALS && top.iter().all(queued) && mean(&top) >= APART * mean(&rest);
-    is_limited.then(|| {
-        let (count, all) = (top.len(), seen.paces.len());
-        format!(
-            "{count} of {all} intervals ran at a limit of {} IOPS (the same rate, with queueing)",
-            units::count(most)
-        )
-    })
+    let all: Vec<(f64, Option<f64>)> = intervals.collect();
+    let most = all.iter().map(|(rate, _)| *rate).reduce(f64::max).filter(|most| *most > 0.0)?;
+    let (top, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|(rate, _)| *rate >= (1.0 - EVEN) * most);
+    let mean = |part: &[(f64, Option<f64>)]| part.iter().map(|(rate, _)| *rate).sum::<f64>() / part.len().max(1) as f64;
+    let has_queue = |(_, in_flight): &(f64, Option<f64>)| in_flight.is_some_and(|count| count >= QUEUED);
+    let is_limited = top.len() >= INTERVALS && top.iter().all(has_queue) && mean(&top) >= APART * mean(&rest);
+    is_limited.then_some((top.len(), most))
 }
 
 /// Returns the rate of a load, in bytes where its operations are not counted.

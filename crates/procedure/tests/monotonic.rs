@@ -43,7 +43,7 @@ fn between(random: &mut Random, low: f64, high: f64) -> f64 {
 
 /// Returns the cheapest price of some types in US dollars, by the closed form.
 fn price(need: &Need) -> f64 {
-    let volumes = ["aws/gp3", "gcp/pd-ssd", "azure/premium-ssd-v2"].map(str::to_owned).to_vec();
+    let volumes = ["aws/gp3", "azure/premium-ssd-v2"].map(str::to_owned).to_vec();
     let need = Need { volumes, capacity: Some(100 << 30), headroom: 0.2, stripe_max: 1, ..need.clone() };
     let found = plan::candidates(&need, &mut LatencyCache::default());
     let meeting = found.iter().filter(|candidate| candidate.meets());

@@ -17,6 +17,8 @@ mod kept_runs;
 mod manual;
 mod outputs;
 mod plan;
+mod plan_current;
+mod plan_throttled;
 mod preconditioning;
 mod published;
 mod report;
