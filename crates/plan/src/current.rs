@@ -75,6 +75,8 @@ pub struct CurrentDecision {
     pub change: Option<Candidate>,
     /// The change in place that gives a kept volume the planned headroom.
     pub with_headroom: Option<Candidate>,
+    /// The change in place of a volume that is replaced, if it meets the need too.
+    pub in_place: Option<(CurrentStep, Candidate)>,
     /// Volume that comes nearest, if nothing meets the need.
     pub nearest: Option<Candidate>,
     /// A volume that saves enough, but is slower, of a need without a bound on latency. It is not simulated.
@@ -123,7 +125,7 @@ pub fn decide(
     let is_kept_unpriced = current.meets() && now.is_none();
     let mut choices = Choices { need, current: &current, failing: Vec::new(), slower: None };
     let mut chosen: Option<(CurrentStep, Candidate)> = None;
-    let mut with_headroom = None;
+    let (mut with_headroom, mut in_place) = (None, None);
     if !is_kept_unpriced {
         let resized = choices.cheapest(&[present.same_type()], below(WORTH_CHANGING), laws, simulate);
         chosen = resized.map(|found| (CurrentStep::Resize, found));
@@ -135,7 +137,9 @@ pub fn decide(
         chosen = retyped.map(|found| (CurrentStep::Retype, found)).or(chosen);
         let others = present.replacements(question);
         let replaced = choices.cheapest(&others, most(&chosen, WORTH_REPLACING), laws, simulate);
-        chosen = replaced.map(|found| (CurrentStep::Replace, found)).or(chosen);
+        if let Some(found) = replaced {
+            in_place = chosen.replace((CurrentStep::Replace, found));
+        }
     }
     if chosen.is_none() && current.meets() && current.headroom < need.headroom {
         with_headroom = choices.cheapest(&[present.same_type()], f64::INFINITY, laws, simulate);
@@ -158,6 +162,7 @@ pub fn decide(
         step,
         change,
         with_headroom,
+        in_place,
         nearest: nearest.flatten(),
         slower,
     })
@@ -243,6 +248,9 @@ impl PresentVolume {
         let mut found = search::candidate(&need, &origin, Members::One, 1.0, laws)?;
         // It exists, whatever is sold now.
         found.failures.retain(|failure| failure.requirement != Requirement::Size);
+        for failure in found.failures.iter_mut().filter(|failure| failure.requirement == Requirement::Capacity) {
+            failure.limit = "size".to_owned();
+        }
         if found.failures.is_empty() || may_wait_less(&need, &found) {
             found = confirmed(&need, &origin, found, laws, simulate);
         }

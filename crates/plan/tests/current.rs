@@ -53,6 +53,15 @@ fn volumes_are_kept_changed_in_place_or_replaced() {
         (CurrentStep::Replace, "aws/gp3,size=100GiB,iops=3000,throughput=125MiB/s")
     );
 
+    let urgent = Need { capacity: Some(100 << 30), ..iops(9_000.0) };
+    let replaced = decided("aws/gp3,size=2TiB", urgent);
+    assert_eq!(replaced.step, CurrentStep::Replace);
+    let (step, in_place) = replaced.in_place.unwrap();
+    assert_eq!(
+        (step, in_place.spec.name.as_str()),
+        (CurrentStep::Resize, "aws/gp3,size=2048GiB,iops=10800,throughput=125MiB/s")
+    );
+
     let unmet = decided("aws/gp3,size=2TiB", iops(1e6));
     assert_eq!((unmet.step, unmet.change.is_none()), (CurrentStep::Unmet, true));
     assert!(unmet.nearest.is_some());

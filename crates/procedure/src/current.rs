@@ -165,7 +165,7 @@ fn of_file(words: &PlanWords, need: &Need, row: FleetVolume) -> Result<AskedVolu
         need.regions = vec![region];
     }
     need.machines = count.saturating_mul(need.machines.max(1));
-    let mut one = asked(words, &need, Some(name.clone()), source, &volume, &placed)?;
+    let mut one = asked(words, &need, Some(name.clone()), source, &volume, placed)?;
     one.has_common_load = !has_load;
     Ok(one)
 }
@@ -187,6 +187,10 @@ fn asked(
         let what = format!("`{kind}` is not a volume of the catalogue");
         let problem = Problem::error(ProblemCode::Plan, what).help("`fathom catalog` lists its volumes");
         return Err(vec![placed(problem)]);
+    }
+    if kind == "custom" {
+        let problem = Problem::error(ProblemCode::Plan, "`custom` is not a volume that a provider sells");
+        return Err(vec![placed(problem.help("name the volume that you have, such as aws/gp3,size=2TiB"))]);
     }
     let own = resolved.about.keys.iter().any(|key| key.name == "machine" && !key.value.is_empty());
     if let Some(machine) = need.machine.name.as_ref().filter(|_| !own)

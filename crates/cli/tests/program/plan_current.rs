@@ -17,7 +17,7 @@ fn the_answer_says_keep_change_or_replace_with_the_price() {
             vec![
                 "ANSWER Keep aws/gp3, 2,048 GiB, 9,000 IOPS, 125 MiB/s on r6i.2xlarge: it sustains 8,000 IOPS with 12% headroom",
                 "for 193.84 USD a month; no change in place saves 5%, no replacement 10%.",
-                "For 20% headroom (+3.00 USD a month): aws ec2 modify-volume --volume-id VOLUME --iops 9600",
+                "For 20% headroom, from 9,000 to 9,600 IOPS (+3.00 USD a month): aws ec2 modify-volume --volume-id VOLUME --iops 9600",
             ],
         ),
         (
@@ -146,7 +146,7 @@ fn mistakes_in_tables_have_their_place() {
         }
     }
     let rows: String = (0..10_000).map(|row| format!("v{row},\"aws/gp3,size={}GiB\",900\n", 100 + row % 20)).collect();
-    scratch.write("t.csv", &format!("name,volume,iops\n{rows}"));
+    scratch.write("t.csv", format!("name,volume,iops\n{rows}"));
     let text = run(fathom(words("plan --current t.csv --no-simulation")).current_dir(&scratch)).expect_code(0).stdout;
     assert!(flat(&text).contains("Keep all 10,000 volumes: ") && text.contains("9,988 more: --details"), "{text}");
 }
@@ -236,6 +236,7 @@ fn damaged_and_foreign_states_are_refused_without_quoting_them() {
 fn what_does_not_fit_a_current_volume_is_refused() {
     for (line, part) in [
         ("--current aws", "unknown Amazon EBS volume `aws`"),
+        ("--current custom,iops=5", "is not a volume that a provider sells"),
         ("--current aws/gp3,ipos=3", "did you mean `iops`?"),
         ("--current aws/gp3,iops=90000", "above the maximum"),
         ("--current aws/gp3 --vcpus 8", "--vcpus chooses a new machine"),

@@ -327,18 +327,10 @@ fn aws(disk: &Attributes) -> Result<Disk, String> {
     Ok(Disk::new(&format!("aws/{kind}"), &keys, region))
 }
 
-/// Returns the region of a zone: `us-east-1` of `us-east-1a`, `us-west-2` of the local zone `us-west-2-lax-1a`.
+/// Returns the region of a zone: `us-east-1` of `us-east-1a`. A local zone has prices of its own, which are unknown under
+/// its name.
 fn aws_region(zone: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in zone.split('-') {
-        let number = part.trim_end_matches(|c: char| c.is_ascii_lowercase());
-        if !number.is_empty() && number.chars().all(|c| c.is_ascii_digit()) {
-            parts.push(number);
-            break;
-        }
-        parts.push(part);
-    }
-    parts.join("-")
+    zone.trim_end_matches(|c: char| c.is_ascii_lowercase()).to_owned()
 }
 
 fn google(disk: &Attributes) -> Result<Disk, String> {

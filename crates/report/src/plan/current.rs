@@ -63,9 +63,9 @@ pub(crate) fn page(plan: &CurrentPlanResult) -> Page {
     } else {
         parts.push(PagePart::new("volumes", "Volumes", vec![table(plan, usize::MAX)]));
     }
-    let changes: Vec<String> = ordered(plan).into_iter().filter_map(change_lines).collect();
+    let changes: Vec<PageBlock> = ordered(plan).into_iter().flat_map(change_blocks).collect();
     if !changes.is_empty() {
-        parts.push(PagePart::new("changes", "Changes", vec![PageBlock::Code(changes.join("\n\n"))]));
+        parts.push(PagePart::new("changes", "Changes", changes));
     }
     let missed: Vec<String> = ordered(plan).into_iter().filter_map(missed).collect();
     if !missed.is_empty() {
@@ -94,7 +94,7 @@ fn of_one(plan: &CurrentPlanResult, volume: &CurrentVolume) -> Answer {
     let current = &decision.current;
     let basis = basis(plan, volume);
     if let Some(doubt) = &volume.doubt {
-        let (verdict, measure) = unknown(volume, doubt);
+        let (verdict, measure) = (unknown(volume, doubt), measure(doubt));
         let alone = match &decision.change {
             Some(change) => format!("For the measured rate alone: {}.", step_words(volume, change)),
             None if decision.step == CurrentStep::Keep => "It sustains the measured rate.".to_owned(),
@@ -124,11 +124,8 @@ fn of_one(plan: &CurrentPlanResult, volume: &CurrentVolume) -> Answer {
             };
             let more = decision.with_headroom.as_ref().map(|change| {
                 let headroom = significant(100.0 * decision.need.headroom, 2);
-                let more = usd(change)
-                    .zip(usd(current))
-                    .map_or_else(String::new, |(then, now)| format!(" ({} USD a month)", signed(then - now)));
-                let command = changes::commands(CurrentStep::Resize, current, change).into_iter().next();
-                Action { what: format!("For {headroom}% headroom{more}:"), command }
+                let words = format!("For {headroom}% headroom, {}", differences(current, change));
+                with_command(words + &more_usd(current, change), CurrentStep::Resize, current, change)
             });
             let slower = slower_choice(volume).map(Action::from);
             Answer { outcome: Outcome::Good, verdict, actions: more.into_iter().chain(slower).collect(), basis }
@@ -173,18 +170,17 @@ fn of_several(plan: &CurrentPlanResult) -> Answer {
     };
     let mut verdict = format!("{what}.");
     if unmet > 0 {
-        verdict.push_str(&format!(
-            " Nothing considered meets the need of {}: {}.",
-            volumes_words(unmet),
-            first(unmet, &named("unmet"))
-        ));
+        let names = first(unmet, &named("unmet"));
+        verdict.push_str(&format!(" Nothing considered meets the need of {}: {names}.", volumes_words(unmet)));
     }
-    if unknown > 0 {
-        verdict.push_str(&format!(
-            " The need of {} is unknown: {}.",
-            volumes_words(unknown),
-            first(unknown, &named("unknown"))
-        ));
+    let doubt = plan.volumes.iter().find_map(|volume| volume.doubt.as_ref());
+    if let Some(doubt) = doubt {
+        let (names, why) = (first(unknown, &named("unknown")), figures::doubt(doubt));
+        let cannot = format!(
+            "Cannot tell for {} ({names}), because the measured load is no need: {why}.",
+            volumes_words(unknown)
+        );
+        verdict = if unknown == count { cannot } else { format!("{verdict} {cannot}") };
     }
     let implied = plan.volumes.iter().filter(|volume| volume.decision.is_implied).count();
     if implied > 0 {
@@ -205,15 +201,16 @@ fn of_several(plan: &CurrentPlanResult) -> Answer {
     };
     let mut acted = ordered(plan);
     acted.retain(|volume| volume.is_changed());
-    let mut actions: Vec<Action> = Vec::new();
+    let mut actions: Vec<Action> = doubt.map(measure).into_iter().collect();
     for volume in acted.iter().take(CHANGES) {
         let Some(change) = &volume.decision.change else { continue };
-        let words = format!("{}: {}.", label(volume), step_words(volume, change));
+        let more = volume.decision.usd_more().map_or_else(String::new, |usd| format!(", {} USD a month", signed(usd)));
+        let words = format!("{}: {}{more}{}.", label(volume), step_words(volume, change), each(volume));
         actions.push(Action { what: words, command: command(volume, change) });
     }
     let more = acted.len().saturating_sub(CHANGES);
     if more > 0 {
-        actions.push(Action::from(format!("{} more changes: --details.", units::grouped(more as u64))));
+        actions.push(Action::from(format!("{} more: --details.", counted(more as u64, "change"))));
     }
     let rule = rules(plan);
     let mut basis: Vec<String> = plan.derivation.clone();
@@ -230,25 +227,31 @@ fn first(count: usize, names: &str) -> String {
     if count > 3 { format!("{names} and others") } else { names.to_owned() }
 }
 
-/// Returns the sentence and the action of a need that is unknown.
-fn unknown(volume: &CurrentVolume, doubt: &LoadDoubt) -> (String, Action) {
+/// Says that a need is unknown, and why.
+fn unknown(volume: &CurrentVolume, doubt: &LoadDoubt) -> String {
     let (name, rates) = (subject(&volume.decision.current), figures::rates(&volume.decision.need));
     match doubt {
-        LoadDoubt::Ceiling(reason) => (
+        LoadDoubt::Ceiling(reason) => {
             format!(
                 "Cannot tell whether to keep {name}: the load may need more than the measured {rates}, because {reason}."
-            ),
-            Action::from(
-                "Measure it on a volume that does not limit it, or set the rate it needs with --iops N.".to_owned(),
-            ),
+            )
+        }
+        LoadDoubt::SinceBoot => {
+            format!("Cannot tell whether to keep {name}: {rates} is the average since boot, not the load.")
+        }
+    }
+}
+
+/// Returns how to find out what a load needs.
+fn measure(doubt: &LoadDoubt) -> Action {
+    match doubt {
+        LoadDoubt::Ceiling(_) => Action::from(
+            "Measure it on a volume that does not limit it, or set the rate it needs with --iops N.".to_owned(),
         ),
-        LoadDoubt::SinceBoot => (
-            format!("Cannot tell whether to keep {name}: {rates} is the average since boot, not the load."),
-            Action {
-                what: "Measure while the load runs:".to_owned(),
-                command: Some("iostat -xy 1 30 | fathom plan --current VOLUME --from -".to_owned()),
-            },
-        ),
+        LoadDoubt::SinceBoot => Action {
+            what: "Measure while the load runs:".to_owned(),
+            command: Some("iostat -xy 1 30 | fathom plan --current VOLUME --from -".to_owned()),
+        },
     }
 }
 
@@ -266,11 +269,24 @@ fn label(volume: &CurrentVolume) -> String {
 /// Says what a volume sustains: `it sustains 8,000 IOPS with 12% headroom (limit: volume IOPS)`.
 fn sustains(current: &Candidate) -> String {
     let each = if current.volumes > 1 { "each" } else { "it" };
-    let limit = current
-        .limit
-        .as_ref()
-        .map_or_else(String::new, |cap| format!(" with {} (limit: {})", headroom_words(current.headroom), cap.name));
+    let limit = current.limit.as_ref().map_or_else(String::new, |cap| {
+        let headroom = headroom_words(current.headroom);
+        let joined = if headroom.ends_with("headroom") { " with" } else { "," };
+        format!("{joined} {headroom} (limit: {})", cap.name)
+    });
     format!("{each} sustains {} IOPS{limit}", whole(current.rate))
+}
+
+/// Returns an action with its command, if the provider has one.
+fn with_command(what: String, step: CurrentStep, from: &Candidate, to: &Candidate) -> Action {
+    let command = changes::commands(step, from, to).into_iter().next();
+    Action { what: what + if command.is_some() { ":" } else { "." }, command }
+}
+
+/// Returns the difference of two prices: ` (+3.00 USD a month)`.
+fn more_usd(from: &Candidate, to: &Candidate) -> String {
+    let more = usd(to).zip(usd(from)).map(|(then, now)| then - now);
+    more.map_or_else(String::new, |more| format!(" ({} USD a month)", signed(more)))
 }
 
 /// Says that no load is given; `None` if one is.
@@ -297,7 +313,10 @@ fn no_saving() -> String {
 
 /// Describes a step: `resize in place: aws/gp3 from 9,000 to 16,000 IOPS`.
 fn step_words(volume: &CurrentVolume, change: &Candidate) -> String {
-    let (current, step) = (&volume.decision.current, volume.decision.step);
+    change_words(volume.decision.step, &volume.decision.current, change)
+}
+
+fn change_words(step: CurrentStep, current: &Candidate, change: &Candidate) -> String {
     match step {
         CurrentStep::Resize => format!("resize in place: {} {}", figures::kind(current), differences(current, change)),
         CurrentStep::Retype => {
@@ -323,6 +342,15 @@ fn differences(from: &Candidate, to: &Candidate) -> String {
         })
         .collect();
     phrases.join(" and ")
+}
+
+/// Says that a command is for one of several volumes.
+fn each(volume: &CurrentVolume) -> String {
+    if count(volume) > 1 { format!(", for each of {}", volumes_words(count(volume))) } else { String::new() }
+}
+
+fn count(volume: &CurrentVolume) -> usize {
+    (volume.decision.current.volumes * volume.decision.current.members()) as usize
 }
 
 /// Returns the difference of the prices: `: +35.00 USD a month (193.84 becomes 228.84)`.
@@ -394,7 +422,7 @@ fn wider(volume: &CurrentVolume) -> String {
     }
 }
 
-/// Returns the command of a change, or for Terraform the attributes to set.
+/// Returns the command of a change, if the provider has one.
 fn command(volume: &CurrentVolume, change: &Candidate) -> Option<String> {
     let (step, current) = (volume.decision.step, &volume.decision.current);
     changes::commands(step, current, change).into_iter().next()
@@ -403,11 +431,17 @@ fn command(volume: &CurrentVolume, change: &Candidate) -> Option<String> {
 fn actions(volume: &CurrentVolume, change: &Candidate) -> Vec<Action> {
     let step = volume.decision.step;
     let what = match step {
-        CurrentStep::Replace => "Copy the data to a new volume, then delete the old one:",
-        _ if command(volume, change).is_none() => "Change it with the provider's tools.",
-        _ => "",
+        CurrentStep::Replace => "Copy the data to a new volume, then delete the old one:".to_owned(),
+        _ if command(volume, change).is_none() => "Change it with the provider's tools.".to_owned(),
+        _ if count(volume) > 1 => format!("For each of {}:", volumes_words(count(volume))),
+        _ => String::new(),
     };
-    let mut actions = vec![Action { what: what.to_owned(), command: command(volume, change) }];
+    let mut actions = vec![Action { what, command: command(volume, change) }];
+    if let Some((step, found)) = &volume.decision.in_place {
+        let current = &volume.decision.current;
+        let words = format!("Or {}", change_words(*step, current, found)) + &more_usd(current, found);
+        actions.push(with_command(words, *step, current, found));
+    }
     if volume.source == CurrentSource::Terraform {
         let what = "Change the attributes in the configuration of Terraform too, or the next apply reverts them.";
         actions.push(Action::from(what.to_owned()));
@@ -553,16 +587,11 @@ fn compared(volume: &CurrentVolume) -> PageBlock {
 }
 
 /// Returns a change with its command.
-fn change_lines(volume: &CurrentVolume) -> Option<String> {
-    let change = volume.decision.change.as_ref().filter(|_| volume.doubt.is_none())?;
-    let words = format!("# {}: {}{}", one_line(&label(volume)), step_words(volume, change), becomes(volume));
-    let command = command(volume, change).unwrap_or_else(|| "# with the provider's tools".to_owned());
-    Some(format!("{words}\n{command}"))
-}
-
-/// Returns a name in one line: the rest of a foreign name would be a command.
-fn one_line(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+fn change_blocks(volume: &CurrentVolume) -> Vec<PageBlock> {
+    let Some(change) = volume.decision.change.as_ref().filter(|_| volume.is_changed()) else { return Vec::new() };
+    let words = step_words(volume, change) + &becomes(volume) + &each(volume);
+    let words = PageBlock::Text(format!("{}: {words}.", label(volume)));
+    std::iter::once(words).chain(command(volume, change).map(PageBlock::Code)).collect()
 }
 
 fn missed(volume: &CurrentVolume) -> Option<String> {
@@ -640,6 +669,8 @@ fn document(volume: &CurrentVolume) -> CurrentVolumeDocument<'_> {
         current: candidate(&decision.current),
         change: change.map(candidate),
         with_headroom: decision.with_headroom.as_ref().map(candidate),
+        in_place: decision.in_place.as_ref().map(|(_, found)| candidate(found)),
+        slower: decision.slower.as_ref().map(candidate),
         usd_more_per_month: if volume.doubt.is_some() { None } else { decision.usd_more() },
         commands: change.map_or_else(Vec::new, |change| changes::commands(decision.step, &decision.current, change)),
         rule: rule.map(str::to_owned),

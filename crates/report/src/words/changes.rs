@@ -94,6 +94,9 @@ pub(crate) fn rule(step: CurrentStep, from: &Candidate) -> Option<&'static str> 
             Some("Hyperdisk ML allows a change of size every 4 hours, and a change of throughput every 6 hours")
         }
         (_, "azure/premium-ssd-v2" | "azure/ultra") => Some("Azure allows four changes of performance in 24 hours"),
+        (CurrentStep::Resize, "azure/premium-ssd") => {
+            Some("Azure can raise the performance tier instead of the size, at the price of that tier")
+        }
         (CurrentStep::Retype, _) => {
             Some("Azure changes the type while the disk is detached or its machine deallocated, twice a day")
         }

@@ -134,6 +134,10 @@ pub struct CurrentVolumeDocument<'a> {
     pub change: Option<CurrentCandidate<'a>>,
     /// The change in place that gives a kept volume the planned headroom.
     pub with_headroom: Option<CurrentCandidate<'a>>,
+    /// The change in place of a volume that is replaced, if it meets the need too.
+    pub in_place: Option<CurrentCandidate<'a>>,
+    /// A volume that saves enough, but is slower, of a need without a bound on latency. It is not simulated.
+    pub slower: Option<CurrentCandidate<'a>>,
     /// What the step adds to the price in US dollars per month; negative for a saving, `null` if a price is unknown.
     pub usd_more_per_month: Option<f64>,
     /// Commands that carry the step out.
