@@ -11,6 +11,7 @@ use results::events::Event;
 use results::explain::ExplainDocument;
 use results::gate::GateResult;
 use results::grid::GridResult;
+use results::plan::current::CurrentPlanDocument;
 use results::plan::document::PlanDocument;
 use results::plan::needs::NeedsDocument;
 use results::plan::trace::TracePlanDocument;
@@ -161,6 +162,12 @@ const RESULTS: &[ResultSchema] = &[
         .versioned("fathom_trace_plan", TracePlanDocument::SCHEMA),
     ResultSchema::new::<NeedsDocument<'_>>("plan-needs", "fathom plan NEEDS.toml", "Volumes for several needs")
         .versioned("fathom_needs_plan", NeedsDocument::SCHEMA),
+    ResultSchema::new::<CurrentPlanDocument<'_>>(
+        "plan-current",
+        "fathom plan --current",
+        "What to do with volumes that exist",
+    )
+    .versioned("fathom_current_plan", CurrentPlanDocument::SCHEMA),
     ResultSchema::new::<ComparisonResult>("compare", "fathom compare", "A comparison of runs")
         .versioned("schema", ComparisonResult::SCHEMA),
     ResultSchema::new::<GateResult>("gate", "fathom gate", "Assertions checked against a run")

@@ -6,6 +6,8 @@
 //! [`PlanTrial`], enlarges those that fall short, and ranks the results ([`Ranking`]): those that meet the need, those
 //! that none dominates in price and latency, and the cheapest.
 //!
+//! For a volume that exists, [`current`] decides whether to keep, change or replace it.
+//!
 //! For a load that is known as a trace, [`replay`] finds the smallest volumes by replays instead.
 //!
 //! Unpublished prices stay unknown, and prices of other regions do not count. Prices in euros are compared in US
@@ -17,6 +19,7 @@
 mod bisection;
 mod candidate;
 pub mod choice;
+pub mod current;
 mod judge;
 mod laws;
 mod machine;

@@ -48,7 +48,7 @@ pub struct TrialOutcome {
 }
 
 /// Simulates a trial; returns `None` if that is impossible.
-type Simulate<'a> = dyn FnMut(&PlanTrial) -> Option<TrialOutcome> + 'a;
+pub(crate) type Simulate<'a> = dyn FnMut(&PlanTrial) -> Option<TrialOutcome> + 'a;
 
 /// Accuracy of a simulation of some thousand operations.
 const RATE_SLACK: f64 = 0.985;
@@ -224,7 +224,7 @@ pub fn lifted(
 }
 
 /// Reports whether only the computed waits of random arrivals stand against a candidate, and a simulation settles them.
-fn may_wait_less(need: &Need, candidate: &Candidate) -> bool {
+pub(crate) fn may_wait_less(need: &Need, candidate: &Candidate) -> bool {
     let only_latency = |failure: &UnmetNeed| matches!(failure.requirement, Requirement::Mean | Requirement::Percentile);
     let Some(demand) = need.demands().into_iter().find(|demand| demand.timed) else { return false };
     let keeps = |bound: Nanos, alone: Option<f64>| alone.is_some_and(|alone| alone <= need.planned_secs(bound));
@@ -237,7 +237,7 @@ fn may_wait_less(need: &Need, candidate: &Candidate) -> bool {
         && need.percentile.is_none_or(|(share, bound)| keeps(bound, quantile(share)))
 }
 
-fn confirmed(
+pub(crate) fn confirmed(
     need: &Need,
     origin: &(BuiltinVolume, String),
     mut found: Candidate,

@@ -7,9 +7,11 @@
 //! Out of scope: running jobs, reading files and printing; [`ProcedureHost`] is the only interface to the program. The
 //! search for a knee is `analyse::knee::search`, and `report` produces texts and pages.
 
+pub mod current;
 pub mod depth_probe;
 pub mod expected;
 pub mod explanation;
+pub mod fleet_file;
 pub mod grid;
 mod host;
 pub mod jobs;

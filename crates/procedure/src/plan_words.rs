@@ -79,6 +79,9 @@ pub struct PlanWords {
     /// Consider the volumes of this file too, in the format of docs/volumes.md (repeatable)
     #[arg(long, value_name = "FILE", help_heading = "Candidates")]
     pub catalog: Vec<PathBuf>,
+    /// Keep, change or replace this volume: aws/gp3,size=2TiB,iops=9000, or a file of volumes: .csv, .tfstate (repeatable)
+    #[arg(long, value_name = "VOLUME|FILE", help_heading = "Candidates")]
+    pub current: Vec<String>,
     /// Use the prices of these regions, separated by commas: us-east-1,us-central1,eastus
     #[arg(long, value_name = "REGION,...", help_heading = "Candidates")]
     pub region: Option<String>,
@@ -234,7 +237,8 @@ pub fn of_load(
     parser.bounds(options, &mut need);
     parser.environment(options, &mut need);
     let is_empty = need.demands().is_empty() && need.capacity.is_none();
-    if parser.problems.is_empty() && is_empty {
+    // Without a load, the limits of current volumes are the need.
+    if parser.problems.is_empty() && is_empty && options.current.is_empty() {
         let message = "neither load nor capacity specified";
         let remedy = "use one of --iops 15k, --throughput 400MiB/s, --capacity 2TiB, --workload oltp or --from RUN";
         parser.problems.push(Problem::error(ProblemCode::Plan, message).help(remedy));
@@ -243,6 +247,18 @@ pub fn of_load(
     // A rate that the user states is no measurement.
     let doubt = derived.doubt.filter(|_| options.iops.is_none() && options.throughput.is_none());
     if parser.problems.is_empty() { Ok(Derived { need, lines: derived.lines, doubt }) } else { Err(parser.problems) }
+}
+
+/// Returns a need with the load and the bounds of other words.
+pub(crate) fn with_load(need: &Need, words: &PlanWords) -> Result<Need, Vec<Problem>> {
+    let mut parser = NeedParser { problems: Vec::new() };
+    let mut need = need.clone();
+    if words.iops.is_some() || words.throughput.is_some() {
+        (need.iops, need.bytes_per_sec) = (None, None);
+    }
+    parser.rates(words, &mut need);
+    parser.bounds(words, &mut need);
+    if parser.problems.is_empty() { Ok(need) } else { Err(parser.problems) }
 }
 
 /// Returns the need of a load that is a trace, and the bounds on its latencies, or all problems together.

@@ -8,7 +8,7 @@ use analyse::{ActiveIntervals, Code, Observation};
 use job::{Arrivals, BlockSizes, Direction, EngineKind, HostSource, Job, Plan};
 use plan::workload::{Derived, LoadDoubt};
 use plan::{Candidate, LatencyCache, Need, PlanTrial, PlannedMachine, Ranking, TrialOutcome};
-use record::{Declared, Input, Iostat, LatencyStats, Run, Shard};
+use record::{Declared, Input, Iostat, IostatDevice, LatencyStats, Run, Shard};
 use results::plan::PlanResult;
 use runner::{CreditPolicy, NullObserver, RunControl, RunOptions, Runner, Seeds};
 use serde::{Deserialize, Serialize};
@@ -307,21 +307,38 @@ fn of_counters(name: &str, iostat: &Iostat, device: Option<&str>) -> Result<Deri
         derived.lines.push(format!("load of {chosen}, without {others} (select with `--device`)"));
     }
     derived.lines.extend(counted_with(iostat, &disks, chosen));
-    let ceiling = at_limit(&seen, &[]).map(LoadDoubt::Ceiling);
+    let ceiling = at_limit(&seen, &[]).or_else(|| at_limit_in_bursts(iostat, chosen)).map(LoadDoubt::Ceiling);
     derived.doubt = if seen.since_boot { Some(LoadDoubt::SinceBoot) } else { ceiling };
-    derived.lines.extend(busiest(&seen));
+    if !seen.since_boot {
+        raise_to_busiest(&mut derived.need, iostat, chosen);
+    }
+    derived.lines.extend(busiest(&seen, &derived.need));
     derived.lines.extend(other_requests(iostat, chosen));
     derived.lines.push(means_only(iostat));
     derived.lines.extend(iostat.notes.iter().cloned());
     Ok(derived)
 }
 
-/// Returns which mean the need has, and the rate of the busiest interval, if it is far from that.
-fn busiest(seen: &Observation) -> Option<String> {
-    /// Factor from which on a volume for the mean is too small for this interval, also with headroom.
-    const FAR: f64 = 1.2;
+/// Raises the rate of a need to that of the busiest interval: a volume for the mean is too small for it, and more
+/// intervals never lower it.
+fn raise_to_busiest(need: &mut Need, iostat: &Iostat, name: &str) {
+    let devices = || iostat.intervals().flat_map(|report| &report.devices).filter(|device| device.name == name);
+    let iops = devices().map(IostatDevice::iops).fold(0.0, f64::max);
+    let bytes = devices().map(IostatDevice::bytes_per_second).fold(0.0, f64::max);
+    match (&mut need.iops, need.block) {
+        // Requests of the mean size that move as many bytes.
+        (Some(rate), Some(block)) => *rate = rate.max(iops).max(bytes / f64::from(block)),
+        (Some(rate), None) => *rate = rate.max(iops),
+        (None, _) => need.bytes_per_sec = need.bytes_per_sec.map(|rate| rate.max(bytes)),
+    }
+}
+
+/// Returns which mean was measured, and the rate of the busiest interval, for which the plan is.
+fn busiest(seen: &Observation, need: &Need) -> Option<String> {
+    /// Factor from which on the rates differ.
+    const DIFFERS: f64 = 1.005;
     let mean = seen.iops?;
-    let most = seen.paces.iter().copied().reduce(f64::max).filter(|most| *most > FAR * mean.value());
+    let most = need.iops.filter(|most| *most > DIFFERS * mean.value());
     let of = seen.active.map(|ActiveIntervals { active, all, .. }| {
         let over_all = units::count(seen.over_all(mean).value());
         format!(" over the {active} of {all} intervals with requests; over all intervals it is {over_all}")
@@ -330,7 +347,10 @@ fn busiest(seen: &Observation) -> Option<String> {
         return None;
     }
     let of = of.unwrap_or_else(|| " over all intervals".to_owned());
-    let most = most.map(|most| format!("; the busiest had {} IOPS (plan for it with --iops)", units::count(most)));
+    let most = most.map(|most| {
+        let (most, mean) = (units::count(most), units::count(mean.value()));
+        format!("; planned for the busiest interval, {most} IOPS (plan for the mean with --iops {mean})")
+    });
     Some(format!("{} IOPS is the mean{of}{}", units::count(mean.value()), most.unwrap_or_default()))
 }
 
@@ -425,6 +445,39 @@ fn at_limit(seen: &Observation, variations: &[f64]) -> Option<String> {
     let queued = seen.in_flight()?.value() >= QUEUED;
     let iops = seen.iops.filter(|_| even && queued)?.value();
     Some(format!("it ran at a limit of {} IOPS (steady rate with queueing)", units::count(iops)))
+}
+
+/// Describes a load whose busiest intervals ran at a limit of operations or of bytes.
+fn at_limit_in_bursts(iostat: &Iostat, name: &str) -> Option<String> {
+    let devices: Vec<&IostatDevice> =
+        iostat.intervals().flat_map(|report| &report.devices).filter(|device| device.name == name).collect();
+    let of = |rate: fn(&IostatDevice) -> f64| {
+        let (count, most) = evenly_limited(devices.iter().map(|device| (rate(device), device.in_flight)))?;
+        Some((format!("{count} of {} intervals ran at a limit of", devices.len()), most))
+    };
+    let limited = of(IostatDevice::iops).map(|(text, most)| format!("{text} {} IOPS", units::count(most)));
+    let limited = limited.or_else(|| {
+        let (text, most) = of(IostatDevice::bytes_per_second)?;
+        Some(format!("{text} {}/s", units::Bytes::new(most as u64)))
+    });
+    limited.map(|text| text + " (the same rate, with queueing)")
+}
+
+/// Returns how many intervals had the greatest rate, and that rate, if a limit seems to have set it: these are many and far
+/// above the others, and requests queued in all of them.
+fn evenly_limited(intervals: impl Iterator<Item = (f64, Option<f64>)>) -> Option<(usize, f64)> {
+    const EVEN: f64 = 0.01;
+    const QUEUED: f64 = 1.5;
+    const INTERVALS: usize = 5;
+    /// Factor by which these intervals exceed the mean of the others.
+    const APART: f64 = 1.5;
+    let all: Vec<(f64, Option<f64>)> = intervals.collect();
+    let most = all.iter().map(|(rate, _)| *rate).reduce(f64::max).filter(|most| *most > 0.0)?;
+    let (top, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(|(rate, _)| *rate >= (1.0 - EVEN) * most);
+    let mean = |part: &[(f64, Option<f64>)]| part.iter().map(|(rate, _)| *rate).sum::<f64>() / part.len().max(1) as f64;
+    let has_queue = |(_, in_flight): &(f64, Option<f64>)| in_flight.is_some_and(|count| count >= QUEUED);
+    let is_limited = top.len() >= INTERVALS && top.iter().all(has_queue) && mean(&top) >= APART * mean(&rest);
+    is_limited.then_some((top.len(), most))
 }
 
 /// Returns the rate of a load, in bytes where its operations are not counted.

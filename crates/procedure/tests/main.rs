@@ -7,6 +7,7 @@ mod explanation;
 mod fio_truths;
 #[path = "../../sim/tests/model.rs"]
 mod model;
+mod monotonic;
 mod purchase;
 mod suggestions;
 mod synthesis;

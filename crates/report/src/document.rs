@@ -10,6 +10,7 @@ use results::doctor::DoctorResult;
 use results::explain::Explained;
 use results::gate::GateResult;
 use results::grid::GridResult;
+use results::plan::current::CurrentPlanResult;
 use results::plan::needs::NeedsResult;
 use results::plan::{PlanResult, TracePlanResult};
 use results::run::{RepeatsResult, RunResult, repeats_json};
@@ -95,6 +96,8 @@ impl ResultFormat {
     pub const OF_PLAN: &'static [Self] = &[Json, Csv, Markdown, Text, Svg, Html, Terraform, Kubernetes];
     /// Formats of plans for several needs.
     pub const OF_NEEDS: &'static [Self] = &[Json, Csv, Markdown, Text, Html, Terraform, Kubernetes];
+    /// Formats of a plan for volumes that exist.
+    pub const OF_CURRENT_PLAN: &'static [Self] = &[Json, Csv, Markdown, Text, Html];
     /// Formats of a comparison.
     pub const OF_COMPARISON: &'static [Self] = &[Json, Csv, Markdown, Text, Html];
     /// Formats of a diagnosis, an explanation or a gate.
@@ -139,6 +142,8 @@ pub enum ResultDocument<'a> {
     TracePlan(&'a TracePlanResult),
     /// Purchase plans for several needs, and whether their text includes the arithmetic.
     Needs(&'a NeedsResult, bool),
+    /// What to do with volumes that exist.
+    CurrentPlan(&'a CurrentPlanResult),
     /// A comparison, and the runs to overlay on its page.
     Comparison(&'a ComparisonResult, &'a [PageSubject<'a>]),
     /// Comparisons of three or more runs, and the runs to overlay on their page.
@@ -190,6 +195,13 @@ impl<'a> ResultDocument<'a> {
                 Json => crate::plan::needs::json(result),
                 Markdown => crate::plan::needs::page(result).markdown(),
                 _ => crate::plan::needs::text(result, style, with_math),
+            },
+            Self::CurrentPlan(plan) => match format {
+                Html => html::document(&crate::plan::current::page(plan)),
+                Csv => crate::plan::current::csv(plan),
+                Json => crate::plan::current::json(plan),
+                Markdown => crate::plan::current::page(plan).markdown(),
+                _ => crate::plan::current::text(plan, style),
             },
             Self::Comparison(document, runs) => match format {
                 Html => html::comparison_page(document, runs),

@@ -3,6 +3,7 @@
 //! `plan` searches, `procedure::purchase` simulates the candidates, `report::plan` renders. This module parses the
 //! need.
 
+mod current;
 mod emit;
 mod need;
 mod needs;
@@ -40,6 +41,9 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     add_files(&options.words.catalog).map_err(Exit::invalid)?;
     if let Some(file) = &options.needs {
         return needs::command(options, file);
+    }
+    if !options.words.current.is_empty() {
+        return current::command(options);
     }
     if let Some(name) = name(&options.words) {
         return of_trace(options, &name);
@@ -133,6 +137,8 @@ Examples:
   fathom plan --from db.trace --p99 2ms -o plan.html
   fathom plan need.toml --region us-east-1 -o plan.html
   fathom plan --iops 15k --capacity 1TiB --provider aws --emit terraform > disk.tf
+  fathom plan --current aws/gp3,size=2TiB,iops=9000 --machine r6i.2xlarge --iops 12k
+  fathom plan --current terraform.tfstate
 
 Exit codes: 0 volumes meet all needs, 1 none meets one of them, 2 unreadable input, 3 I/O error, 4 a need is \
 unknown: the measured load ran at a limit";

@@ -20,6 +20,8 @@ mod manual;
 mod needs;
 mod outputs;
 mod plan;
+mod plan_current;
+mod plan_throttled;
 mod preconditioning;
 mod published;
 mod report;

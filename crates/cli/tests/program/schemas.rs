@@ -21,6 +21,7 @@ impl Results {
         results.0.write("limits.toml", "[volume]\nkey.size = { unit = \"GiB\", default = 10 }\nlimit = [{ name = \"IOPS\", iops = \"7 * gib\" }]\n");
         let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
         results.print(&format!("catalog update --from {examples}/aws-price-list.csv"));
+        results.0.write("fleet.csv", "name,volume,count\na,hetzner/volume,2\nb,gcp/pd-ssd,\n");
         let lines = [
             format!("sim {LOAD} --name=a -o a.json"),
             format!("sim {LOAD} --name=a --iodepth=16 -o b.json --events events.jsonl"),
@@ -61,6 +62,11 @@ fn commands() -> Vec<(&'static str, String)> {
         ("plan", "plan --iops 2000000 --capacity 1GiB --latency 10us --p99 20us --no-simulation".to_owned()),
         ("plan-trace", format!("plan --from {examples}/checkpoints.trace --p99 5ms --provider aws/gp2,vultr")),
         ("plan-needs", format!("plan {examples}/need.toml --no-simulation --iops 2M")),
+        (
+            "plan-current",
+            "plan --current aws/gp2,size=1TiB --current aws/gp3,iops=9000 --machine m6i.large --iops 9k".to_owned(),
+        ),
+        ("plan-current", "plan --current fleet.csv --no-simulation".to_owned()),
         ("compare", "compare a.json b.json --force".to_owned()),
         (
             "gate",

@@ -2,6 +2,7 @@
 
 mod answer;
 mod chart;
+pub(crate) mod current;
 pub(crate) mod emit;
 mod figures;
 mod html;

@@ -146,7 +146,7 @@ fn next_step(next: &Candidate) -> PlanNextStep<'_> {
     }
 }
 
-fn failure(failure: &UnmetNeed) -> PlanFailure<'_> {
+pub(super) fn failure(failure: &UnmetNeed) -> PlanFailure<'_> {
     PlanFailure {
         requirement: name(failure.requirement),
         limit: &failure.limit,

@@ -4,6 +4,7 @@ use analyse::{Code, Explanation, Finding, Quantity, Remedy, Severity};
 use record::{JobResult, Unchecked};
 use units::{Bytes, Nanos, count, grouped, percent, requests_in_flight, significant};
 
+pub(crate) mod changes;
 mod databases;
 mod explain;
 mod figures;

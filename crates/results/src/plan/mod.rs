@@ -1,5 +1,6 @@
 //! Purchase plans, for a need and for a trace, and their documents.
 
+pub mod current;
 pub mod document;
 pub mod needs;
 pub mod trace;
