@@ -7,7 +7,7 @@ use volume::spec::Price;
 use volume::{Jitter, Merging, Spec};
 
 use crate::machine::PlannedMachine;
-use crate::need::Currency;
+use crate::money::Currency;
 
 /// A volume with a size, provisioned values and perhaps a machine.
 #[derive(Clone, Debug)]

@@ -23,6 +23,7 @@ pub mod current;
 mod judge;
 mod laws;
 mod machine;
+mod money;
 mod need;
 mod rank;
 mod region;
@@ -36,7 +37,8 @@ pub use candidate::{
 };
 pub use laws::LatencyCache;
 pub use machine::{MachineNeed, PlannedMachine};
-pub use need::{Currency, Demand, Exchange, NearRegion, Need, STRIPE_MAX};
+pub use money::{Currency, Exchange};
+pub use need::{Demand, NearRegion, Need, STRIPE_MAX};
 pub use rank::{Nearest, Ranking, rank, rank_by};
 pub use region::near;
 pub use search::{candidates, machines, named, regions};

@@ -24,7 +24,7 @@ pub(super) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
         let problem = Problem::error(ProblemCode::Ranks, "--current runs on one host").help("use `fathom plan`");
         return Err(Exit::invalid(problem));
     }
-    if let Some(trace) = name(options) {
+    if let Some(trace) = name(&options.words) {
         let problem = Problem::error(ProblemCode::Plan, "--current does not replay traces")
             .at(Place::in_option("--from", &trace, 0..trace.len()))
             .help("replay it on the volume with `fathom explain --from TRACE --volume VOLUME`, or set the rate with --iops");
