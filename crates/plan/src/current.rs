@@ -265,7 +265,10 @@ impl PresentVolume {
 
     /// Returns the type of the volume, with the keys that do not change in place. Its size never shrinks.
     fn same_type(&self) -> ChangeOrigin {
-        let kept = self.keys.iter().filter(|(key, _)| !CHANGEABLE.contains(&&**key)).cloned().collect();
+        // The IOPS of this type are set when it is created.
+        let is_set_once = |key: &str| key == "iops" && self.listed.name == "gcp/pd-extreme";
+        let is_kept = |key: &str| !CHANGEABLE.contains(&key) || is_set_once(key);
+        let kept = self.keys.iter().filter(|(key, _)| is_kept(key)).cloned().collect();
         ChangeOrigin { origin: self.with_keys(&kept), least_bytes: self.bytes(), stripe_max: 1 }
     }
 

@@ -62,6 +62,10 @@ fn volumes_are_kept_changed_in_place_or_replaced() {
         (CurrentStep::Resize, "aws/gp3,size=2048GiB,iops=10800,throughput=125MiB/s")
     );
 
+    // The IOPS of this type do not change in place.
+    let extreme = decided("gcp/pd-extreme,size=500GiB,iops=100000", iops(80_000.0));
+    assert_ne!(extreme.step, CurrentStep::Resize);
+
     let unmet = decided("aws/gp3,size=2TiB", iops(1e6));
     assert_eq!((unmet.step, unmet.change.is_none()), (CurrentStep::Unmet, true));
     assert!(unmet.nearest.is_some());

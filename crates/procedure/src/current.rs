@@ -1,6 +1,8 @@
 //! Plans that start from volumes which exist: named by options, in tables, or in the state of Terraform.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use plan::current::{CurrentDecision, CurrentQuestion, decide};
 use plan::workload::Derived;
@@ -46,6 +48,8 @@ pub struct CurrentSearch<'a> {
     pub seed: u64,
     /// Ends the search early.
     pub control: &'a (dyn RunControl + Sync),
+    /// Receives the number of different volumes that have been judged, and of all.
+    pub on_progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
 impl CurrentVolumes {
@@ -226,16 +230,23 @@ impl CurrentSearch<'_> {
             })
             .collect();
         let runner = self.runner.filter(|_| different.len() <= SIMULATED_MAX);
+        let done = AtomicUsize::new(0);
+        // Means of distributions take long, and most volumes share a few.
+        let caches: Mutex<Vec<LatencyCache>> = Mutex::default();
+        let pool = || caches.lock().unwrap_or_else(PoisonError::into_inner);
         let decisions: Vec<Option<CurrentDecision>> = map(parallel, &different, |question| {
             let mut simulate = |trial: &PlanTrial| {
                 let runner = runner.filter(|_| self.control.end().is_none())?;
                 purchase::simulate(runner, trial, self.seed, self.control)
             };
             if self.control.end().is_some() {
-                None
-            } else {
-                decide(question, &mut LatencyCache::default(), &mut simulate)
+                return None;
             }
+            let mut laws = pool().pop().unwrap_or_default();
+            let decision = decide(question, &mut laws, &mut simulate);
+            pool().push(laws);
+            (self.on_progress)(1 + done.fetch_add(1, Ordering::Relaxed), different.len());
+            decision
         });
         let Derived { need, lines, doubt } = self.need;
         let mut skipped = self.volumes.skipped;

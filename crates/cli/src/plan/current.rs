@@ -1,21 +1,28 @@
 //! `fathom plan --current`: what to do with volumes that exist.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use live::EventLog;
 use plan::current::CurrentStep;
 use procedure::current::{CurrentSearch, CurrentVolumes};
 use procedure::fleet_file::{self, FleetFile};
-use procedure::plan_words;
+use procedure::{ProcedureObserver as _, plan_words};
 use report::{ResultDocument, ResultFormat};
 use results::plan::current::CurrentPlanResult;
 use units::{Place, Problem, ProblemCode};
 
 use super::{PlanOptions, name, need};
+use crate::args::ProgressStyle;
+use crate::display::Display;
 use crate::exit::Exit;
 use crate::outputs::{self, Output};
 use crate::signals::Signals;
 use crate::{rank, runners};
+
+/// Number of volumes that are judged in about a second.
+const FEW: usize = 50;
 
 /// Decides about the volumes of `--current`.
 pub(super) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
@@ -44,14 +51,24 @@ pub(super) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     let mut files = Output::open(&options.output, ResultFormat::OF_CURRENT_PLAN).map_err(Exit::invalid)?;
     let signals = Signals::listen(Duration::ZERO)?;
     let runner = runners::models();
+    let display = Mutex::new(Display::new(ProgressStyle::Auto, EventLog::none()));
+    let on_progress = |done: usize, all: usize| {
+        // A status of each volume takes longer than to judge it.
+        if all > FEW && done.is_multiple_of(FEW) {
+            let mut display = display.lock().unwrap_or_else(PoisonError::into_inner);
+            display.show_status(&format!("judged {done} of {all} different volumes"));
+        }
+    };
     let search = CurrentSearch {
         need,
         volumes,
         runner: (!words.no_simulation).then_some(&runner),
         seed: options.seed.unwrap_or(1),
         control: &signals,
+        on_progress: &on_progress,
     };
     let plan = search.decide(runners::for_each);
+    display.into_inner().unwrap_or_else(PoisonError::into_inner).clear();
     if let Some(signal) = signals.end() {
         return Ok(Exit::Signal(signal));
     }

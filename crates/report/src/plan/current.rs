@@ -205,12 +205,13 @@ fn of_several(plan: &CurrentPlanResult) -> Answer {
     for volume in acted.iter().take(CHANGES) {
         let Some(change) = &volume.decision.change else { continue };
         let more = volume.decision.usd_more().map_or_else(String::new, |usd| format!(", {} USD a month", signed(usd)));
-        let words = format!("{}: {}{more}{}.", label(volume), step_words(volume, change), each(volume));
+        let words = format!("{}: {}{more}.", label(volume), step_words(volume, change));
         actions.push(Action { what: words, command: command(volume, change) });
     }
     let more = acted.len().saturating_sub(CHANGES);
     if more > 0 {
-        actions.push(Action::from(format!("{} more: --details.", counted(more as u64, "change"))));
+        let noun = if more == 1 { "change" } else { "changes" };
+        actions.push(Action::from(format!("{} more {noun}: --details.", units::grouped(more as u64))));
     }
     let rule = rules(plan);
     let mut basis: Vec<String> = plan.derivation.clone();
@@ -318,7 +319,10 @@ fn step_words(volume: &CurrentVolume, change: &Candidate) -> String {
 
 fn change_words(step: CurrentStep, current: &Candidate, change: &Candidate) -> String {
     match step {
-        CurrentStep::Resize => format!("resize in place: {} {}", figures::kind(current), differences(current, change)),
+        CurrentStep::Resize => {
+            let times = if current.volumes > 1 { format!("{} x ", current.volumes) } else { String::new() };
+            format!("resize in place: {times}{} {}", figures::kind(current), differences(current, change))
+        }
         CurrentStep::Retype => {
             format!("change the type in place: {} to {}", figures::volumes(current), figures::volumes(change))
         }
@@ -344,11 +348,7 @@ fn differences(from: &Candidate, to: &Candidate) -> String {
     phrases.join(" and ")
 }
 
-/// Says that a command is for one of several volumes.
-fn each(volume: &CurrentVolume) -> String {
-    if count(volume) > 1 { format!(", for each of {}", volumes_words(count(volume))) } else { String::new() }
-}
-
+/// Returns the number of volumes, of which each takes a command.
 fn count(volume: &CurrentVolume) -> usize {
     (volume.decision.current.volumes * volume.decision.current.members()) as usize
 }
@@ -589,7 +589,7 @@ fn compared(volume: &CurrentVolume) -> PageBlock {
 /// Returns a change with its command.
 fn change_blocks(volume: &CurrentVolume) -> Vec<PageBlock> {
     let Some(change) = volume.decision.change.as_ref().filter(|_| volume.is_changed()) else { return Vec::new() };
-    let words = step_words(volume, change) + &becomes(volume) + &each(volume);
+    let words = step_words(volume, change) + &becomes(volume);
     let words = PageBlock::Text(format!("{}: {words}.", label(volume)));
     std::iter::once(words).chain(command(volume, change).map(PageBlock::Code)).collect()
 }

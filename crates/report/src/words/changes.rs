@@ -43,23 +43,17 @@ fn whole(value: Option<f64>) -> Option<u64> {
 fn resize(from: &Candidate, to: &Candidate) -> Option<String> {
     let [size, iops, throughput] = ["size", "iops", "throughput"].map(|key| whole(changed(key, Some(from), to)));
     let gib = size.map(|bytes| bytes.div_ceil(1 << 30));
-    let (provider, kind) = to.listed.split('@').next()?.split_once('/')?;
-    match (provider, kind) {
-        // Beside Hyperdisk the only type with IOPS to set.
-        ("gcp", "pd-extreme") if iops.is_some() => {
-            let size = gib.map_or_else(String::new, |gib| format!(" --size={gib}"));
-            Some(format!("gcloud compute disks update DISK{size} --provisioned-iops={}", iops?))
-        }
-        ("oci", _) => {
+    match to.listed.split('/').next()? {
+        "oci" => {
             let size = size.map_or_else(String::new, |bytes| format!(" --size-in-gbs {}", bytes / 1_000_000_000));
             let vpus = changed("vpus", Some(from), to);
             let vpus = vpus.map_or_else(String::new, |vpus| format!(" --vpus-per-gb {vpus}"));
             Some(format!("oci bv volume update --volume-id VOLUME{size}{vpus}"))
         }
-        ("digitalocean", _) => {
+        "digitalocean" => {
             gib.map(|gib| format!("doctl compute volume-action resize VOLUME --size {gib} --region REGION"))
         }
-        ("hetzner", _) => size.map(|bytes| format!("hcloud volume resize --size {} VOLUME", bytes / 1_000_000_000)),
+        "hetzner" => size.map(|bytes| format!("hcloud volume resize --size {} VOLUME", bytes / 1_000_000_000)),
         _ => modify(&to.spec.name, size, iops, throughput),
     }
 }
@@ -92,6 +86,9 @@ pub(crate) fn rule(step: CurrentStep, from: &Candidate) -> Option<&'static str> 
         }
         (_, "gcp/hyperdisk-ml") => {
             Some("Hyperdisk ML allows a change of size every 4 hours, and a change of throughput every 6 hours")
+        }
+        (_, name) if name.starts_with("gcp/hyperdisk") => {
+            Some("Hyperdisk allows a change of performance every 4 hours")
         }
         (_, "azure/premium-ssd-v2" | "azure/ultra") => Some("Azure allows four changes of performance in 24 hours"),
         (CurrentStep::Resize, "azure/premium-ssd") => {
