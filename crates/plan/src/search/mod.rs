@@ -354,6 +354,13 @@ impl PlanSearch<'_> {
             Some(sizes) => with_pair(fixed, "size", &sizes.sold_from(sizes.least.max(self.wanted(&sizes)))),
             None => fixed.clone(),
         };
+        // Without a value, some have the maximum for their size.
+        let resolved = self.resolve(&pairs)?;
+        let least = |name: &&'static str| Some((*name, self.bounds(&resolved, name)?.clone()));
+        let pairs = PROVISIONED.iter().filter_map(least).fold(pairs.clone(), |pairs, (name, bounds)| {
+            let value = bounds.least.map(|least| format!("{}{}", least.ceil(), bounds.unit));
+            value.map_or(pairs.clone(), |value| with_pair(&pairs, name, &value))
+        });
         let ResolvedVolume { spec, about } = self.resolve(&pairs)?;
         Some(self.price(&spec, &about, None)?.usd_per_month)
     }
