@@ -14,7 +14,7 @@ const NAMED: usize = 8;
 const EXPLAINED: usize = 4;
 
 /// Returns the total, after the needs that cannot be met or are unknown.
-pub(super) fn answer(result: &NeedsResult) -> Answer {
+pub(crate) fn answer(result: &NeedsResult) -> Answer {
     let of = |status| result.of_status(status);
     let (all, unmet, unknown) = (result.needs.len(), of(NeedStatus::Unmet).count(), of(NeedStatus::Unknown).count());
     let mut sentences = Vec::new();
