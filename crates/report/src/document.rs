@@ -276,14 +276,14 @@ impl<'a> ResultDocument<'a> {
     /// Returns the answer of a plan as text; nothing for other results.
     #[must_use]
     pub fn answer_text(self, style: SheetStyle) -> String {
-        let page = match self {
-            Self::Plan(plan, _) => crate::plan::page(plan),
-            Self::TracePlan(plan) => crate::plan::trace::page(plan),
-            Self::Needs(result, _) => crate::plan::needs::page(result),
+        let answer = match self {
+            Self::Plan(plan, _) => crate::plan::page(plan).answer,
+            Self::TracePlan(plan) => crate::plan::trace::page(plan).answer,
+            Self::Needs(result, _) => crate::plan::needs::answer(result),
             _ => return String::new(),
         };
         let mut sheet = crate::Sheet::new(style.readable(), 0);
-        page.answer.write(&mut sheet);
+        answer.write(&mut sheet);
         sheet.finish()
     }
 }

@@ -132,6 +132,11 @@ fn volumes_that_many_machines_read_are_shared() {
     assert_eq!(found["google_compute_disk"]["data"]["access_mode"], "READ_ONLY_MANY", "{text}");
     let claim = kubernetes(line).pop().unwrap();
     assert_eq!(claim["spec"]["accessModes"], json!(["ReadOnlyMany"]));
+    let (text, found) = terraform(&format!("{line} --machine g2-standard-8"));
+    let attached = &found["google_compute_attached_disk"]["data"];
+    assert_eq!((&attached["count"], &attached["mode"]), (&json!(3), &json!("READ_ONLY")), "{text}");
+    assert_eq!(attached["disk"], "${google_compute_disk.data.id}");
+    assert_eq!(attached["instance"], "${google_compute_instance.data[count.index].id}");
 }
 
 #[test]

@@ -2,9 +2,11 @@
 
 use plan::Candidate;
 use results::plan::needs::{NeedPlan, NeedStatus, PlannedNeed};
+use results::plan::{PlanResult, TracePlanResult};
 use units::{Problem, ProblemCode, printable};
 use volume::catalogue::FigureOrigin;
 
+use crate::page::Page;
 use crate::plan::{figures, page, trace};
 
 /// Name of the volume of a plan for one need.
@@ -21,10 +23,14 @@ pub(super) struct Declaration<'a> {
     /// The chosen volume; `None` if the need is unmet.
     pub(super) volume: Option<Provisioned<'a>>,
     status: NeedStatus,
-    /// The need in one line.
-    about: String,
-    /// The answer of its plan.
-    verdict: String,
+    plan: DeclaredPlan<'a>,
+}
+
+/// The plan that chose a volume.
+#[derive(Clone, Copy)]
+pub(super) enum DeclaredPlan<'a> {
+    Load(&'a PlanResult),
+    Trace(&'a TracePlanResult),
 }
 
 /// A volume of the catalogue with what is provisioned.
@@ -44,19 +50,18 @@ impl<'a> Declaration<'a> {
     pub(super) fn new(
         need_name: Option<&'a str>,
         (chosen, status): (Option<&'a Candidate>, NeedStatus),
-        (about, verdict): (String, String),
+        plan: DeclaredPlan<'a>,
     ) -> Self {
         let name = slug(need_name.unwrap_or(UNNAMED));
-        Self { need_name, name, volume: chosen.map(Provisioned::new), status, about, verdict }
+        Self { need_name, name, volume: chosen.map(Provisioned::new), status, plan }
     }
 
     pub(super) fn of_need(need: &'a PlannedNeed) -> Self {
-        let page = match &need.plan {
-            NeedPlan::Load(plan) => page(plan),
-            NeedPlan::Trace(plan) => trace::page(plan),
+        let plan = match &need.plan {
+            NeedPlan::Load(plan) => DeclaredPlan::Load(plan),
+            NeedPlan::Trace(plan) => DeclaredPlan::Trace(plan),
         };
-        let texts = (page.about, page.answer.verdict);
-        Self::new(Some(&need.name), (need.chosen(), need.status()), texts)
+        Self::new(Some(&need.name), (need.chosen(), need.status()), plan)
     }
 
     /// Returns a problem of writing it in a language: `no Terraform for need db: oci/block-volume ...`.
@@ -67,16 +72,21 @@ impl<'a> Declaration<'a> {
 
     /// Returns comments: the need, the volume, its price and the source of the price.
     pub(super) fn comments(&self) -> Vec<String> {
+        let Page { about, answer, .. } = match self.plan {
+            DeclaredPlan::Load(plan) => page(plan),
+            DeclaredPlan::Trace(plan) => trace::page(plan),
+        };
+        let verdict = answer.verdict;
         let mut lines = vec![match self.need_name {
-            Some(name) => format!("{name}: {}", self.about),
-            None => self.about.clone(),
+            Some(name) => format!("{name}: {about}"),
+            None => about,
         }];
         match &self.volume {
-            None => lines.push(format!("Unmet, nothing is declared. {}", self.verdict)),
+            None => lines.push(format!("Unmet, nothing is declared. {verdict}")),
             Some(volume) => lines.extend(volume.comments()),
         }
         if self.status == NeedStatus::Unknown {
-            lines.push(format!("Unknown need, for at least the measured load. {}", self.verdict));
+            lines.push(format!("Unknown need, for at least the measured load. {verdict}"));
         }
         lines.iter().map(|line| format!("# {}", printable(line))).collect()
     }

@@ -79,7 +79,6 @@ fn driver(volume: &Provisioned<'_>) -> Option<Driver> {
             let is_on = |key: &str| volume.word(key) == Some("on");
             parameters.extend(is_on("on_demand_bursting").then(|| ("enableBursting", "true".to_owned())));
             parameters.extend(is_on("performance_plus").then(|| ("enablePerformancePlus", "true".to_owned())));
-            parameters.extend(volume.is_shared().then(|| ("maxShares", volume.candidate.machines.to_string())));
             Some(Driver { name: "disk.csi.azure.com", parameters, modified: listed([iops, rate, None, None]) })
         }
         _ => None,
@@ -126,16 +125,9 @@ fn manifests(out: &mut String, declaration: &Declaration<'_>, volume: &Provision
         parameters(out, &driver.modified);
     }
     begin(out, "v1", "PersistentVolumeClaim", &declaration.name);
-    let (mode, is_block) = match (volume.is_shared(), volume.provider) {
-        (false, _) => ("ReadWriteOnce", false),
-        (true, "gcp") => ("ReadOnlyMany", false),
-        // These drivers attach a volume to several nodes as a raw block device only.
-        (true, _) => ("ReadWriteMany", true),
-    };
+    // Only disks of Google are shared, by readers.
+    let mode = if volume.is_shared() { "ReadOnlyMany" } else { "ReadWriteOnce" };
     let _ = writeln!(out, "spec:\n  accessModes: [{mode}]");
-    if is_block {
-        out.push_str("  volumeMode: Block\n");
-    }
     let _ = writeln!(out, "  storageClassName: {class}");
     if !driver.modified.is_empty() {
         let _ = writeln!(out, "  volumeAttributesClassName: {class}");

@@ -12,8 +12,7 @@ use results::plan::needs::{NeedStatus, NeedsResult};
 use results::plan::{PlanResult, TracePlanResult};
 use units::Problem;
 
-use super::{page, trace};
-use declaration::Declaration;
+use declaration::{Declaration, DeclaredPlan};
 
 /// A language of declarations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,15 +29,13 @@ impl<'a> Declarations<'a> {
         let index = plan.ranking.best.or(plan.ranking.meeting.first().copied());
         let chosen = index.and_then(|index| plan.candidates.get(index));
         let status = if plan.doubt.is_some() { NeedStatus::Unknown } else { NeedStatus::Met };
-        let page = page(plan);
-        Self(vec![Declaration::new(None, (chosen, status), (page.about, page.answer.verdict))])
+        Self(vec![Declaration::new(None, (chosen, status), DeclaredPlan::Load(plan))])
     }
 
     pub(crate) fn of_trace(plan: &'a TracePlanResult) -> Self {
         let index = plan.ranking.best.or(plan.ranking.meeting.first().copied());
         let chosen = index.and_then(|index| plan.candidates.get(index)).map(|one| &one.candidate);
-        let page = trace::page(plan);
-        Self(vec![Declaration::new(None, (chosen, NeedStatus::Met), (page.about, page.answer.verdict))])
+        Self(vec![Declaration::new(None, (chosen, NeedStatus::Met), DeclaredPlan::Trace(plan))])
     }
 
     pub(crate) fn of_needs(result: &'a NeedsResult) -> Self {

@@ -151,7 +151,6 @@ fn aws(declaration: &Declaration<'_>, volume: &Provisioned<'_>, variables: &mut 
         .set("size", volume.gib.to_string())
         .maybe("iops", volume.iops.filter(|_| takes_iops))
         .maybe("throughput", volume.throughput.filter(|_| volume.kind == "gp3"))
-        .maybe("multi_attach_enabled", counts.is_shared.then_some("true"))
         .set("tags", &*tags);
     let Some(machine) = volume.machine() else { return vec![disk] };
     let image = variable(variables, "aws_ami", region, "ID of the machine image");
@@ -254,7 +253,6 @@ fn azure(declaration: &Declaration<'_>, volume: &Provisioned<'_>, variables: &mu
         .maybe("disk_mbps_read_write", volume.throughput.filter(|_| has_own_rates))
         .maybe("on_demand_bursting_enabled", is_on("on_demand_bursting"))
         .maybe("performance_plus_enabled", is_on("performance_plus"))
-        .maybe("max_shares", counts.is_shared.then_some(counts.machines))
         .maybe("tags", tags);
     let Some(machine) = volume.machine() else { return vec![disk] };
     // A virtual machine needs a network and credentials, which the user has; its disks are attached here.

@@ -13,11 +13,8 @@ const NAMED: usize = 8;
 /// Maximum number of unmet and unknown needs that are explained.
 const EXPLAINED: usize = 4;
 
-/// Length of a date such as `2026-09-24`.
-const ISO_DATE: usize = 10;
-
 /// Returns the total, after the needs that cannot be met or are unknown.
-pub(super) fn answer(result: &NeedsResult) -> Answer {
+pub(crate) fn answer(result: &NeedsResult) -> Answer {
     let of = |status| result.of_status(status);
     let (all, unmet, unknown) = (result.needs.len(), of(NeedStatus::Unmet).count(), of(NeedStatus::Unknown).count());
     let mut sentences = Vec::new();
@@ -119,7 +116,8 @@ fn actions(result: &NeedsResult) -> Vec<Action> {
 
 fn basis(result: &NeedsResult) -> Vec<String> {
     let chosen = || result.needs.iter().filter_map(PlannedNeed::chosen);
-    let dates: Vec<&str> = chosen().filter_map(|one| one.price.as_ref()?.price.source.date.get(..ISO_DATE)).collect();
+    let dates: Vec<&str> =
+        chosen().filter_map(|one| one.price.as_ref()?.price.source.date.split_whitespace().next()).collect();
     let mut basis = Vec::new();
     if let (Some(first), Some(last)) = (dates.iter().min(), dates.iter().max()) {
         basis.push(if first == last { format!("prices of {first}") } else { format!("prices of {first} to {last}") });

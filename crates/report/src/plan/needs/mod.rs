@@ -5,6 +5,7 @@ mod html;
 mod tables;
 mod text;
 
+pub(crate) use answer::answer;
 pub(crate) use html::page;
 pub(crate) use tables::{csv, json};
 pub(crate) use text::text;

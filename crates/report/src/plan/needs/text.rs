@@ -2,6 +2,7 @@
 
 use results::plan::needs::NeedsResult;
 
+use super::answer::answer;
 use super::html::{page, table};
 use crate::answer::AnswerText;
 use crate::page::PageBlock;
@@ -14,8 +15,8 @@ const SHOWN: usize = 12;
 
 /// Returns the plans as text; `shows_arithmetic` adds every rule and source.
 pub(crate) fn text(result: &NeedsResult, style: SheetStyle, shows_arithmetic: bool) -> String {
-    let mut whole = page(result);
     if style.details || shows_arithmetic {
+        let mut whole = page(result);
         whole.parts.retain(|part| shows_arithmetic || !part.id.ends_with("-arithmetic"));
         for block in whole.parts.iter_mut().flat_map(|part| &mut part.blocks) {
             if let PageBlock::Code(lines) = block {
@@ -25,7 +26,7 @@ pub(crate) fn text(result: &NeedsResult, style: SheetStyle, shows_arithmetic: bo
         return whole.text(style);
     }
     let mut sheet = Sheet::new(style.readable(), 0);
-    whole.answer.write(&mut sheet);
+    answer(result).write(&mut sheet);
     sheet.gap();
     table(result, SHOWN).write(&mut sheet);
     sheet.gap();
