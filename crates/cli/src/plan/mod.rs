@@ -118,8 +118,12 @@ operations of 1 MiB. With a bound on latency, arrivals are random (Poisson).
 
 Headroom applies to IOPS, throughput and bounds on latency: with 20%, a volume sustains 1.2 times each \
 rate, and its latency at the rate itself is at most the bound divided by 1.2. Capacity has no headroom. \
-Unpublished prices stay unknown. A requirement that no volume meets is named. Several volumes striped \
-together (RAID 0) are not considered.
+Unpublished prices stay unknown. A requirement that no volume meets is named. A bound on latency is \
+answered by volumes of measured or published latency; those of assumed latency are listed apart.
+
+Several volumes are striped (RAID 0) where they cost at least 1% less than fewer, or where one does not \
+meet the need. With --vcpus, --memory, --arch or --family, the cheapest machine is planned together with its \
+volumes; machines with processor credits count only with --family burstable.
 
 A trace (of `fathom capture`, fio, blktrace and others) is replayed on every volume: in virtual time, its \
 busiest hour unless --full is given. Bounds then apply to the latencies seen by the application, and with \
@@ -134,14 +138,15 @@ such as iops = \"15k\". Options on the command line replace those of every need.
 Examples:
   fathom plan --iops 15k --capacity 1TiB
   fathom plan --iops 50k --bs 8k --read 70% --latency 1ms --provider aws,gcp
+  fathom plan --iops 120k --bs 16k --capacity 8TiB --vcpus 16 --near frankfurt --currency eur
   fathom plan --from db.trace --p99 2ms -o plan.html
   fathom plan need.toml --region us-east-1 -o plan.html
   fathom plan --iops 15k --capacity 1TiB --provider aws --emit terraform > disk.tf
   fathom plan --current aws/gp3,size=2TiB,iops=9000 --machine r6i.2xlarge --iops 12k
   fathom plan --current terraform.tfstate
 
-Exit codes: 0 volumes meet all needs, 1 none meets one of them, 2 unreadable input, 3 I/O error, 4 a need is \
-unknown: the measured load ran at a limit";
+Exit codes: 0 volumes meet all needs, 1 none meets one of them, 2 unreadable input, 3 I/O error, 4 \
+unknown: the measured load ran at a limit, or only an assumed latency keeps a bound";
 
 /// Options of `fathom plan`.
 #[derive(Clone, Debug, Args)]

@@ -162,11 +162,15 @@ fn lift(plan: &PlanResult, best: &Candidate) -> Option<String> {
     let subject = if is_machine { machine.kind.name.as_str() } else { "the volume" };
     let bottleneck = format!("The bottleneck is {subject} ({}, {} IOPS)", cap.name, whole(cap.iops));
     let Some(lifted) = &plan.lift else { return Some(format!("{bottleneck}: nothing of this type sustains more.")) };
-    let what = match (&lifted.machine, is_machine) {
-        (Some(larger), true) => larger.kind.name.clone(),
-        _ => figures::provisioned(lifted),
+    let other = lifted.machine.as_ref().map(|larger| larger.kind.name.as_str());
+    let other = other.filter(|name| *name != machine.kind.name);
+    let volumes = figures::provisioned(lifted);
+    let volumes = if volumes.is_empty() { size(lifted) } else { volumes };
+    let what = match other {
+        Some(name) if is_machine => name.to_owned(),
+        Some(name) => format!("{volumes} on {name}"),
+        None => volumes,
     };
-    let what = if what.is_empty() { size(lifted) } else { what };
     let more = lifted.known_price().zip(best.known_price());
     let more = more.map(|(lifted, best)| {
         format!(", {} a month more", figures::sum(&plan.need, lifted.usd_per_month - best.usd_per_month))
