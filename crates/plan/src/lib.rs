@@ -40,6 +40,6 @@ pub use machine::{MachineNeed, PlannedMachine};
 pub use money::{Currency, Exchange};
 pub use need::{Demand, NearRegion, Need, STRIPE_MAX};
 pub use rank::{Nearest, Ranking, rank, rank_by};
-pub use region::near;
+pub use region::{near, regions_without_prices};
 pub use search::{candidates, machines, named, regions};
 pub use trial::{PlanTrial, TrialOutcome, best, confirm, lifted, plan, simulate_jitter};

@@ -8,7 +8,8 @@ use crate::need::Need;
 /// Ranked candidates, as indices into the ranked slice.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranking {
-    /// Candidates that meet the need, the cheapest first, in US dollars; then those with unknown prices, by latency.
+    /// Candidates that meet the need, the cheapest first, in US dollars; then those with unknown prices: by their known part, and
+    /// by latency.
     /// Among equals, the better known latency comes first.
     pub meeting: Vec<usize>,
     /// If a latency is bounded: candidates that meet the need by an assumed latency alone, in the same order.
@@ -100,7 +101,11 @@ fn order(candidate: &Candidate, secs: Slowness) -> (bool, f64, LatencyBasis, f64
     let basis = candidate.about.latency_basis;
     match candidate.known_price() {
         Some(price) => (false, price.usd_per_month, basis, slowness(candidate, secs)),
-        None => (true, 0.0, basis, slowness(candidate, secs)),
+        // The known part of a price is a lower bound.
+        None => {
+            let least = candidate.price.as_ref().map_or(f64::INFINITY, |price| price.usd_per_month);
+            (true, least, basis, slowness(candidate, secs))
+        }
     }
 }
 

@@ -266,6 +266,9 @@ fn stripe(best: &Candidate) -> Option<String> {
     let members = Some(best.members()).filter(|members| *members > 1)?;
     let rate = best.about.annual_failure.as_ref().map_or_else(String::new, |failure| {
         let set = 100.0 * (1.0 - (1.0 - failure.percent / 100.0).powi(members as i32));
+        if set < 1e-3 {
+            return ": less than 0.001% a year".to_owned();
+        }
         let [set, one] = [set, failure.percent].map(|percent| significant(percent, 2));
         format!(": up to {set}% a year, {one}% for one")
     });

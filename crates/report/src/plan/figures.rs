@@ -58,15 +58,11 @@ pub(super) fn near(need: &Need) -> Option<String> {
 
 /// Names the regions of the need in which no price is known, and which have prices; `None` if all are known.
 pub(super) fn unknown_region(need: &Need) -> Option<String> {
-    if need.regions.is_empty() {
-        return None;
-    }
-    let regions = plan::regions(need);
-    let is_unknown = |region: &&String| !regions.iter().any(|known| known.eq_ignore_ascii_case(region));
-    let unknown: Vec<&str> = need.regions.iter().filter(is_unknown).map(String::as_str).collect();
+    let unknown = plan::regions_without_prices(need);
     if unknown.is_empty() {
         return None;
     }
+    let regions = plan::regions(need);
     let known = match regions.is_empty() {
         true => "no price states a region".to_owned(),
         false => format!("prices are known for {}", regions.join(", ")),
@@ -263,11 +259,13 @@ pub(super) fn size(candidate: &Candidate) -> String {
 /// Lists the values to provision besides the size: `15,000 IOPS, 240 MiB/s`.
 pub(super) fn provisioned(candidate: &Candidate) -> String {
     let asked = candidate.about.keys.iter().filter(|key| key.origin == FigureOrigin::Asked && key.name != "size");
-    let values =
-        asked.filter(|key| !["machine", "stripe"].contains(&key.name.as_str())).map(|key| match key.bounds.value {
-            Some(_) => key.value.clone(),
-            None => format!("{} {}", key.name, key.value),
-        });
+    let values = asked.filter(|key| !["machine", "region", "stripe"].contains(&key.name.as_str())).map(|key| match key
+        .bounds
+        .value
+    {
+        Some(_) => key.value.clone(),
+        None => format!("{} {}", key.name, key.value),
+    });
     let values = values.map(|value| match value.strip_prefix("1 ").and_then(|unit| unit.strip_suffix('s')) {
         Some(unit) if !unit.ends_with('/') && !unit.ends_with("bp") => format!("1 {unit}"),
         _ => value,
