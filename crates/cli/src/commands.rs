@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_has_three_examples() {
+    fn every_command_has_examples() {
         for (name, after, _) in pages(100) {
             let depth = name.split_whitespace().count();
             let Some(after) = after else {
@@ -389,7 +389,8 @@ mod tests {
             };
             let examples = after.split("Examples:\n").nth(1).unwrap_or_default();
             let count = examples.lines().take_while(|line| line.starts_with("  ")).count();
-            assert_eq!(count, 3, "{name}");
+            let least = if depth > 2 { 1 } else { 3 };
+            assert!((least..=8).contains(&count), "{name} has {count} examples");
         }
     }
 

@@ -57,6 +57,7 @@ pub const ENVIRONMENT: &[Fact] = &[
         PRUNING,
         "Maximum size of all saved runs, such as `10GiB`, or `unlimited`; 4 GiB if unset.",
     ),
+    fact("FATHOM_TODAY", &["plan"], "Date with which the dates of prices are compared: `2026-11-30`; today if unset."),
     fact("XDG_STATE_HOME", &["suite"], "Progress of suites is saved below it; `~/.local/state` if unset."),
     fact("XDG_RUNTIME_DIR", &["serve"], "Directory for sockets without a given path; `TMPDIR` if unset."),
     fact(
@@ -75,6 +76,11 @@ pub const ENVIRONMENT: &[Fact] = &[
 /// Files that are read or written.
 pub(crate) const FILES: &[Fact] = &[
     fact("$XDG_DATA_HOME/fathom/runs/", USING, "A directory for each saved run."),
+    fact(
+        "$XDG_DATA_HOME/fathom/catalog/",
+        &["catalog", "plan"],
+        "Figures of `fathom catalog update`, a file for each provider.",
+    ),
     fact(
         "$XDG_STATE_HOME/fathom/suites/",
         &["suite"],

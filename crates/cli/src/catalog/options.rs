@@ -33,7 +33,7 @@ pub(crate) struct CatalogOptions {
 pub(crate) enum CatalogCommand {
     /// Renew prices and limits with the provider's own files
     #[command(
-        override_usage = "fathom catalog update --from FILE... | --fetch PROVIDER --region REGION... [OPTIONS]",
+        override_usage = "fathom catalog update [OPTIONS] --from FILE... | --fetch PROVIDER",
         after_help = CATALOG_UPDATE_HELP
     )]
     Update(CatalogUpdateOptions),

@@ -138,11 +138,11 @@ such as iops = \"15k\". Options on the command line replace those of every need.
 Examples:
   fathom plan --iops 15k --capacity 1TiB
   fathom plan --iops 50k --bs 8k --read 70% --latency 1ms --provider aws,gcp
-  fathom plan --iops 120k --bs 16k --capacity 8TiB --vcpus 16 --near frankfurt --currency eur
+  fathom plan --iops 120k --capacity 8TiB --vcpus 16 --near frankfurt
   fathom plan --from db.trace --p99 2ms -o plan.html
   fathom plan need.toml --region us-east-1 -o plan.html
-  fathom plan --iops 15k --capacity 1TiB --provider aws --emit terraform > disk.tf
-  fathom plan --current aws/gp3,size=2TiB,iops=9000 --machine r6i.2xlarge --iops 12k
+  fathom plan --iops 15k --provider aws --emit terraform > disk.tf
+  fathom plan --current aws/gp3,size=2TiB,iops=9000 --iops 12k
   fathom plan --current terraform.tfstate
 
 Exit codes: 0 volumes meet all needs, 1 none meets one of them, 2 unreadable input, 3 I/O error, 4 \
