@@ -186,12 +186,15 @@ impl Need {
 
     /// Returns the need with one of its requirements alone; bounds on latency hold at the required rate.
     pub(crate) fn only(&self, requirement: Requirement) -> Self {
-        let loaded = Self { budget: None, mean: None, percentile: None, ..self.clone() };
+        // Where a machine is to be chosen, the volumes are judged without one.
+        let machine = if self.machine.is_open() { MachineNeed::default() } else { self.machine.clone() };
+        let loaded = Self { budget: None, mean: None, percentile: None, machine, ..self.clone() };
         match requirement {
             Requirement::Iops | Requirement::Throughput => loaded,
             Requirement::Mean => Self { mean: self.mean, ..loaded },
             Requirement::Percentile => Self { percentile: self.percentile, ..loaded },
             Requirement::Capacity => Self { iops: None, bytes_per_sec: None, ..loaded },
+            Requirement::Machine => Self { iops: None, bytes_per_sec: None, machine: self.machine.clone(), ..loaded },
             Requirement::Budget => Self { iops: None, bytes_per_sec: None, budget: self.budget, ..loaded },
             _ => self.clone(),
         }

@@ -139,7 +139,10 @@ fn impossible(
         requirement == Machine || of(candidate, requirement).is_some() || !candidate.failures.iter().any(unknown)
     };
     let mut nearest = |requirement: Requirement| {
-        let fails = |candidate: &Candidate| !has_figure(candidate, requirement) || of(candidate, requirement).is_some();
+        let fails = |candidate: &Candidate| {
+            let fails_otherwise = requirement == Machine && !candidate.failures.is_empty();
+            fails_otherwise || !has_figure(candidate, requirement) || of(candidate, requirement).is_some()
+        };
         if !candidates.iter().all(fails) {
             return None;
         }

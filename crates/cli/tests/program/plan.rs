@@ -153,6 +153,10 @@ fn the_plan_chooses_the_machine() {
         let outcome = run(&mut fathom(words(&format!("plan --iops 1k --vcpus 8 {more}")))).expect_code(2);
         assert!(flat(&outcome.stderr).contains(part), "{more}: {}", outcome.stderr);
     }
+    let none = planned("plan --iops 1k --memory 1PiB --no-simulation", "100");
+    assert!(none.starts_with("ANSWER    No volume meets the need: the machine."), "{none}");
+    let unknown = planned("plan --iops 1k --vcpus 8 --provider hetzner --no-simulation", "100");
+    assert!(flat(&unknown).contains("the catalogue has no machine types"), "{unknown}");
 }
 
 #[test]

@@ -104,7 +104,7 @@ impl PlanSearch<'_> {
         }
         // Without a machine that sustains it, the volumes alone say what comes nearest.
         let (mut alone, _) = volumes.into_iter().next()?;
-        if alone.failures.is_empty() && !types.is_empty() {
+        if alone.failures.is_empty() {
             alone.failures.push(nearest.unwrap_or_else(|| self.no_machine()));
         }
         Some(alone)

@@ -217,6 +217,7 @@ pub fn machines(candidate: &Candidate, need: &Need, laws: &mut LatencyCache) -> 
     let demands = need.demands();
     let is_bounded = need.bounds_latency();
     let region = candidate.price.as_ref().and_then(|money| money.price.region.as_deref());
+    let region = region.or(need.regions.first().map(String::as_str));
     let mut enough: Vec<(f64, f64, PlannedMachine)> = Vec::new();
     for kind in machine_types(candidate) {
         // Unknown limits do not guarantee anything.
@@ -303,7 +304,13 @@ impl PlanSearch<'_> {
             return self.on_cheapest_machine(volumes);
         }
         let better = |best: Candidate, new: Candidate| if is_better(&new, &best) { new } else { best };
-        volumes.into_iter().map(|(found, _)| found).reduce(better)
+        let mut found = volumes.into_iter().map(|(found, _)| found).reduce(better)?;
+        let is_own = catalogue::file(&self.listed.name).is_some() || NOT_SOLD.contains(&provider(&self.listed.name));
+        if self.need.machine.is_open() && !self.is_given("vcpus") && !is_own {
+            let limit = "the catalogue has no machine types for it to choose from".to_owned();
+            found.failures.push(UnmetNeed::absolute(Requirement::Machine, limit));
+        }
+        Some(found)
     }
 
     /// Returns the smallest sufficient volumes in RAID 0 for each number of them that may be the cheapest; if none

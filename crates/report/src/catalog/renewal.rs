@@ -132,9 +132,8 @@ fn figures(sheet: &mut Sheet, provider: &ProviderDiff, title: &str, of_kind: fn(
     let is_price = |figure: &FigureChange| figure.table.ends_with("prices");
     found.sort_by(|a, b| is_price(b).cmp(&is_price(a)).then(change(b).total_cmp(&change(a))));
     sheet.line(&format!("  {title}"));
-    let width = found.iter().take(FIGURES_MAX).map(|figure| name(figure).chars().count()).max().unwrap_or(0);
     for figure in found.iter().take(FIGURES_MAX) {
-        sheet.wrapped("    ", &format!("{:width$}  {}", name(figure), values(figure)));
+        sheet.wrapped("    ", &format!("{} {}", name(figure), values(figure)));
     }
     more(sheet, "    ", found.len(), FIGURES_MAX);
 }
@@ -149,11 +148,16 @@ fn values(figure: &FigureChange) -> String {
         (Some(old), Some(new)) if old > 0.0 => {
             let percent = 100.0 * (new / old - 1.0);
             let sign = if percent > 0.0 { "+" } else { "" };
-            format!("{old} -> {new} ({sign}{}%)", significant(percent, 3))
+            format!("{} -> {} ({sign}{}%)", exact(old), exact(new), significant(percent, 3))
         }
-        (Some(old), Some(new)) => format!("{old} -> {new}"),
-        (old, new) => old.or(new).map_or_else(String::new, |figure| figure.to_string()),
+        (Some(old), Some(new)) => format!("{} -> {}", exact(old), exact(new)),
+        (old, new) => old.or(new).map_or_else(String::new, |figure| exact(figure).to_string()),
     }
+}
+
+/// Drops the digits that calculations add to a figure.
+fn exact(figure: f64) -> f64 {
+    (figure * 1e9).round() / 1e9
 }
 
 fn plan_line(plan: &PlanChange) -> String {
@@ -193,7 +197,8 @@ mod tests {
         let diff = CatalogDiff { providers: vec![provider], compared_plans: 16, plans: Vec::new() };
         let text = diff_text(&diff, SheetStyle::default());
         assert!(text.starts_with("20 figures changed, 0 new; 0 of 16 plans change.\n"), "{text}");
-        assert!(text.contains("Changed\n    prices r20 gp3_gb  1 -> 1.2 (+20%)\n"), "{text}");
+        assert!(text.contains("Changed\n    prices r20 gp3_gb 1 -> 1.2 (+20.0%)\n"), "{text}");
+        assert!(text.contains("prices r14 gp3_gb 1 -> 1.14 (+14.0%)\n"), "{text}");
         assert!(text.contains("    and 12 more (--format json lists all)\n"), "{text}");
     }
 }

@@ -131,7 +131,8 @@ fn actions(plan: &PlanResult, index: usize) -> Vec<Action> {
     let best = &plan.candidates[index];
     let command = |command: String| Action { what: String::new(), command: Some(command) };
     let launch = best.machine.as_ref().filter(|machine| machine.is_chosen);
-    let launch = launch.and_then(|machine| create_machine(&best.listed, &machine.kind.name)).map(command);
+    let launch =
+        launch.and_then(|machine| create_machine(&best.listed, &machine.kind.name, best.machines)).map(command);
     let create = create_volume(&best.spec.name).into_iter().map(command);
     let lift = lift(plan, best).map(Action::from);
     let machines = plan.machines_of(index);
@@ -279,8 +280,10 @@ fn stripe(best: &Candidate) -> Option<String> {
 fn impossible(plan: &PlanResult) -> Answer {
     let ranking = &plan.ranking;
     let of_one = ranking.impossible.first().map(|nearest| {
+        use Requirement::{Iops, Mean, Percentile, Throughput};
+        let has_headroom = matches!(nearest.failure.requirement, Iops | Throughput | Mean | Percentile);
         let headroom = match plan.need.headroom {
-            0.0 => String::new(),
+            share if !has_headroom || share == 0.0 => String::new(),
             share => format!(" (with {}% headroom)", significant(100.0 * share, 2)),
         };
         let lacked = figures::lacked(&nearest.failure);

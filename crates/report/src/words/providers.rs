@@ -49,13 +49,14 @@ pub(crate) fn create(volume: &str) -> Vec<String> {
 }
 
 /// Returns the command that launches a machine for a volume of the catalogue, if its provider has one.
-pub(crate) fn create_machine(volume: &str, machine: &str) -> Option<String> {
+pub(crate) fn create_machine(volume: &str, machine: &str, count: u32) -> Option<String> {
+    let several = if count > 1 { format!(" --count {count}") } else { String::new() };
     match volume.split(['/', '@']).next()? {
-        "aws" => Some(format!("aws ec2 run-instances --image-id IMAGE --instance-type {machine}")),
+        "aws" => Some(format!("aws ec2 run-instances --image-id IMAGE --instance-type {machine}{several}")),
         "gcp" => Some(format!("gcloud compute instances create NAME --zone=ZONE --machine-type={machine}")),
-        "azure" => {
-            Some(format!("az vm create --resource-group GROUP --name NAME --image IMAGE --size Standard_{machine}"))
-        }
+        "azure" => Some(format!(
+            "az vm create --resource-group GROUP --name NAME --image IMAGE --size Standard_{machine}{several}"
+        )),
         _ => None,
     }
 }
