@@ -6,13 +6,17 @@
 //! [`PlanTrial`], enlarges those that fall short, and ranks the results ([`Ranking`]): those that meet the need, those
 //! that none dominates in price and latency, and the cheapest.
 //!
+//! Several equal volumes in RAID 0 are a candidate of their own where they cost less than one, or where one is not enough.
+//! If the need has requirements on the machine, the cheapest machine and volumes together are searched: without a machine,
+//! the volumes are the cheapest, so that the machines are tried from the cheapest on until one sustains the load.
+//!
 //! For a volume that exists, [`current`] decides whether to keep, change or replace it.
 //!
 //! For a load that is known as a trace, [`replay`] finds the smallest volumes by replays instead.
 //!
 //! Unpublished prices stay unknown, and prices of other regions do not count. Prices in euros are compared in US
-//! dollars at a rate with a source and a date ([`Exchange`]). Each latency carries its basis; an assumed one never
-//! beats a measured one.
+//! dollars at a rate with a source and a date ([`Exchange`]). Each latency carries its basis: a bound is kept by what is
+//! measured or published, and what keeps it by an assumption alone is listed apart.
 //!
 //! Out of scope: clocks, simulations and text. Volumes are known only by their catalogue entries.
 
