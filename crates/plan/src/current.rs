@@ -12,7 +12,7 @@ use crate::laws::LatencyCache;
 use crate::machine::provider;
 use crate::need::Need;
 use crate::rank::rank;
-use crate::search::{self, Members, Pairs, pairs, with_pair};
+use crate::search::{self, Members, Pairs, named_with, pairs, with_pair};
 use crate::trial::{Simulate, confirmed, may_wait_less};
 
 /// Least saving, as a fraction of the price, for which a volume is changed in place.
@@ -205,7 +205,7 @@ impl PresentVolume {
             given = with_pair(&given, "machine", machine);
         }
         // On a machine that does not take the volume, it is judged, and refused, with the keys of the volume alone.
-        let resolved = catalogue::resolve_in(&named(&listed.name, &given), None).unwrap_or(plain);
+        let resolved = catalogue::resolve_in(&named_with(&listed.name, &given), None).unwrap_or(plain);
         let mut keys = given.clone();
         for key in resolved.about.keys.iter().filter(|key| !key.bounds.fixed && SETTLED.contains(&&*key.name)) {
             match key.bounds.value {
@@ -259,8 +259,7 @@ impl PresentVolume {
     }
 
     fn with_keys(&self, keys: &Pairs) -> Origin {
-        let words = keys.iter().map(|(key, value)| format!("{key}={value}"));
-        (self.listed.clone(), words.collect::<Vec<_>>().join(","))
+        (self.listed.clone(), named_with("", keys).trim_start_matches(',').to_owned())
     }
 
     /// Returns the type of the volume, with the keys that do not change in place. Its size never shrinks.
@@ -277,8 +276,8 @@ impl PresentVolume {
         let family = FAMILIES.into_iter().find(|family| family.contains(&&*self.listed.name));
         let others = family.into_iter().flatten().filter(|name| **name != self.listed.name);
         let listed = catalogue::list();
-        let kept = self.keys.iter().filter(|(key, _)| key == "stripe");
-        let keys = kept.map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(",");
+        let kept = self.keys.iter().find(|(key, _)| key == "stripe");
+        let keys = kept.map_or_else(String::new, |(key, value)| format!("{key}={value}"));
         let found = others.filter_map(|name| listed.iter().find(|listed| listed.name == *name));
         let change = |listed: &BuiltinVolume| (listed.clone(), keys.clone());
         let least_bytes = self.bytes();
@@ -297,14 +296,9 @@ impl PresentVolume {
     }
 
     fn bytes(&self) -> Option<u64> {
-        let name = named(&self.listed.name, &self.keys);
+        let name = named_with(&self.listed.name, &self.keys);
         Some(catalogue::resolve_in(&name, None).ok()?.spec.size.get())
     }
-}
-
-fn named(listed: &str, keys: &Pairs) -> String {
-    let words: String = keys.iter().map(|(key, value)| format!(",{key}={value}")).collect();
-    format!("{listed}{words}")
 }
 
 /// Returns the capacity whose size after a year's growth is `bytes`.
@@ -386,7 +380,7 @@ fn least_usd(need: &Need, (listed, keys): &Origin) -> Option<f64> {
         [region] => Some(region.as_str()),
         _ => return None,
     };
-    let resolve = |pairs: &Pairs| catalogue::resolve_in(&named(&listed.name, pairs), region).ok();
+    let resolve = |pairs: &Pairs| catalogue::resolve_in(&named_with(&listed.name, pairs), region).ok();
     let mut pairs = pairs(keys);
     if pairs.iter().any(|(key, _)| key == "stripe") {
         return None;

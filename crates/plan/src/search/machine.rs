@@ -3,33 +3,22 @@
 use std::collections::BTreeSet;
 
 use volume::catalogue::{self, MachineType};
-use volume::closed::{Cap, caps};
 
-use super::{Pairs, PlanSearch, pairs, with_pair};
+use super::{Pairs, PlanSearch, machine_cap, machine_rate_shortfall, pairs, with_pair};
 use crate::candidate::{Candidate, Requirement, UnmetNeed};
-use crate::judge::rate_shortfall;
 use crate::machine::{PlannedMachine, provider};
-use crate::need::Need;
-
-/// Returns the lowest cap of the machine on a load.
-pub(crate) fn machine_caps<'a>(need: &'a Need, spec: &'a volume::Spec) -> impl Iterator<Item = Cap> + 'a {
-    need.demands()
-        .into_iter()
-        .filter_map(|demand| caps(spec, &demand.load).into_iter().find(|cap| volume::names_machine(&cap.name)))
-}
 
 /// A machine with its price for all machines of the need, in US dollars a month.
 type Offer<'a> = (Option<f64>, &'a MachineType);
 
 impl PlanSearch<'_> {
-    /// Returns the machine of a volume with these keys: the one it names.
-    pub(crate) fn planned_machine(&self, pairs: &Pairs) -> Option<PlannedMachine> {
+    /// Returns the machine of a volume with these keys: the one it names, with its price where the volume has one.
+    pub(crate) fn planned_machine(&self, pairs: &Pairs, region: Option<&str>) -> Option<PlannedMachine> {
         let (_, name) = pairs.iter().find(|(key, _)| key == "machine")?;
         let types = catalogue::machine_types(provider(&self.listed.name));
         let known = types.iter().find(|machine| machine.name.eq_ignore_ascii_case(name)).cloned();
         let kind = known.unwrap_or_else(|| MachineType { name: name.clone(), ..MachineType::default() });
-        let region = self.resolve(pairs).and_then(|found| found.spec.price).and_then(|price| price.region);
-        let price = kind.price(self.need.machine.term, region.as_deref()).cloned();
+        let price = kind.price(self.need.machine.term, region).cloned();
         Some(PlannedMachine { kind, price, is_chosen: self.need.machine.is_open() })
     }
 
@@ -70,8 +59,9 @@ impl PlanSearch<'_> {
                 if !spec.unknown_limits.is_empty() {
                     continue;
                 }
-                let lowest = machine_caps(self.need, &spec).map(|cap| cap.iops).fold(f64::INFINITY, f64::min);
-                if let Some(short) = self.rate_shortfall(&spec) {
+                let machine_caps = self.demands.iter().filter_map(|demand| machine_cap(&spec, &demand.load));
+                let lowest = machine_caps.map(|cap| cap.iops).fold(f64::INFINITY, f64::min);
+                if let Some(short) = machine_rate_shortfall(&spec, &self.demands) {
                     too_small.insert((parts, &machine.name));
                     let limit = format!("{} of {}", short.limit, machine.name);
                     if nearest.as_ref().is_none_or(|nearest| short.short_by() < nearest.short_by()) {
@@ -113,14 +103,6 @@ impl PlanSearch<'_> {
     fn no_machine(&self) -> UnmetNeed {
         let limit = "no machine type with known limits meets the requirements on the machine".to_owned();
         UnmetNeed::absolute(Requirement::Machine, limit)
-    }
-
-    fn rate_shortfall(&self, spec: &volume::Spec) -> Option<UnmetNeed> {
-        let short = self.demands.iter().filter_map(|demand| {
-            let lowest = caps(spec, &demand.load).into_iter().find(|cap| volume::names_machine(&cap.name))?;
-            rate_shortfall(demand, &lowest)
-        });
-        short.max_by(|a, b| a.short_by().total_cmp(&b.short_by()))
     }
 
     /// Returns the machines that meet the requirements and take as many volumes, the cheapest first; those without a

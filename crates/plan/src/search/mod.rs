@@ -151,9 +151,8 @@ fn machine_shortfall(candidate: &Candidate, need: &Need) -> Option<UnmetNeed> {
     let mut nearest: Option<UnmetNeed> = None;
     for machine in machines {
         let Some(spec) = on_machine(candidate, &machine) else { continue };
-        let short = demands.iter().filter_map(|demand| rate_shortfall(demand, &machine_cap(&spec, &demand.load)?));
         // Where no known limit is short, the machine sustains it, or may.
-        let worst = short.max_by(|a, b| a.short_by().total_cmp(&b.short_by()))?;
+        let worst = machine_rate_shortfall(&spec, &demands)?;
         let limit = format!("{} of {machine}, the largest machine", worst.limit);
         let worst = UnmetNeed { limit, ..worst };
         if nearest.as_ref().is_none_or(|nearest| worst.short_by() < nearest.short_by()) {
@@ -174,6 +173,12 @@ fn on_machine(candidate: &Candidate, machine: &str) -> Option<volume::Spec> {
     Some(catalogue::resolve_in(&name, None).ok()?.spec)
 }
 
+/// Reports the demand for which the machine of a volume falls short most.
+fn machine_rate_shortfall(spec: &volume::Spec, demands: &[Demand]) -> Option<UnmetNeed> {
+    let short = demands.iter().filter_map(|demand| rate_shortfall(demand, &machine_cap(spec, &demand.load)?));
+    short.max_by(|a, b| a.short_by().total_cmp(&b.short_by()))
+}
+
 /// Returns the lowest cap of the machine on a load.
 fn machine_cap(spec: &volume::Spec, load: &Load) -> Option<Cap> {
     caps(spec, load).into_iter().find(|cap| volume::names_machine(&cap.name))
@@ -186,6 +191,12 @@ pub(crate) type Pairs = Vec<(String, String)>;
 pub(crate) fn pairs(name: &str) -> Pairs {
     let pairs = name.split(',').filter_map(|pair| pair.split_once('='));
     pairs.map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned())).collect()
+}
+
+/// Returns the name of a volume with keys.
+pub(crate) fn named_with(name: &str, pairs: &Pairs) -> String {
+    let words: String = pairs.iter().map(|(key, value)| format!(",{key}={value}")).collect();
+    format!("{name}{words}")
 }
 
 /// Returns the keys of a volume that the need determines.
@@ -388,9 +399,7 @@ impl PlanSearch<'_> {
     }
 
     pub(crate) fn resolve(&self, pairs: &Pairs) -> Option<ResolvedVolume> {
-        let words: String = pairs.iter().map(|(key, value)| format!(",{key}={value}")).collect();
-        let name = format!("{}{words}", self.listed.name);
-        catalogue::resolve_in(&name, self.region.as_deref()).ok()
+        catalogue::resolve_in(&named_with(&self.listed.name, pairs), self.region.as_deref()).ok()
     }
 
     fn is_given(&self, key: &str) -> bool {
@@ -627,7 +636,7 @@ impl PlanSearch<'_> {
         failures.extend(self.sharing(&about));
         failures.extend(self.durability(&about));
         failures.extend(self.machine());
-        let machine = self.planned_machine(pairs);
+        let machine = self.planned_machine(pairs, spec.price.as_ref().and_then(|price| price.region.as_deref()));
         let price = self.price(&spec, &about, machine.as_ref());
         failures.extend(self.budget(price.as_ref()));
         // Results refer to the requested rates, without the margin that simulations demanded.

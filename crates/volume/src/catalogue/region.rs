@@ -97,8 +97,7 @@ fn rows<'a>(tables: &'a [RateTable], id: &'a str) -> impl Iterator<Item = (&'a s
 /// Returns a city's name as the tables have it: `São Paulo` is `sao_paulo`.
 pub(super) fn city_key(name: &str) -> String {
     let plain = |letter: char| match letter {
-        'à' | 'á' | 'â' | 'ã' | 'å' => "a".to_owned(),
-        'ä' => "a".to_owned(),
+        'à' | 'á' | 'â' | 'ã' | 'å' | 'ä' => "a".to_owned(),
         'ç' => "c".to_owned(),
         'è' | 'é' | 'ê' | 'ë' => "e".to_owned(),
         'í' | 'ì' | 'î' => "i".to_owned(),
