@@ -34,10 +34,10 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// Returns the first of those that meet the need, or that may.
+    /// Returns the best; without a known price the first of those that meet the need, or else of those that may.
     #[must_use]
-    pub fn first(&self) -> Option<usize> {
-        self.meeting.first().or(self.may_meet.first()).copied()
+    pub fn chosen(&self) -> Option<usize> {
+        self.best.or_else(|| self.meeting.first().or(self.may_meet.first()).copied())
     }
 }
 

@@ -197,7 +197,7 @@ impl PurchaseSearch<'_> {
         let (need, mut laws) = (self.need.need.clone(), LatencyCache::default());
         let (candidates, ranking) = self.simulated(&need, &mut laws, &mut outcomes);
         let mut simulate = |trial: &PlanTrial| self.simulate(trial, &mut outcomes);
-        let has_answer = ranking.first().is_some();
+        let has_answer = ranking.chosen().is_some();
         let next_step = (!need.demands().is_empty() && has_answer).then(|| {
             // The budget applies to the current need only.
             let twice = Need { budget: None, ..need.times(2.0) };
@@ -207,7 +207,7 @@ impl PurchaseSearch<'_> {
             let tight = Need { headroom: 0.0, ..need.clone() };
             plan::best(&tight, &mut laws, &mut simulate)
         });
-        let best = ranking.best.or(ranking.first());
+        let best = ranking.chosen();
         let lift = best.and_then(|best| plan::lifted(&need, &candidates[best], &mut laws, &mut simulate));
         let mut years = Vec::new();
         for year in 2..=need.years.min(if best.is_some() { need.years } else { 0 }) {

@@ -98,7 +98,7 @@ fn words(need: &Need) -> String {
 fn best(need: &Need, laws: &mut LatencyCache) -> Option<PlanChoice> {
     let candidates = plan::candidates(need, laws);
     let ranking = plan::rank(&candidates, need);
-    let best = &candidates[ranking.best.or(ranking.first())?];
+    let best = &candidates[ranking.chosen()?];
     let usd_per_month = best.known_price()?.usd_per_month;
     Some(PlanChoice { volume: best.spec.name.clone(), usd_per_month: (100.0 * usd_per_month).round() / 100.0 })
 }

@@ -588,3 +588,25 @@ fn private_catalogues_take_part() {
         assert!(outcome.stderr.contains(part), "{path}: {}", outcome.stderr);
     }
 }
+
+/// Needs files and volumes that exist printed euros as US dollars, or ignored the currency; and a need that only an
+/// assumed latency keeps was called unmet.
+#[test]
+fn totals_of_needs_and_current_volumes_have_their_currency_and_status() {
+    let scratch = Scratch::new();
+    let file = scratch.write("need.toml", "[need.a]\niops = 3000\ncapacity = '1TiB'\nprovider = 'aws/gp3'\n[need.b]\niops = 3000\ncapacity = '2TiB'\nprovider = 'aws/gp3'\n");
+    let text = flat(&planned(&format!("plan {file} --no-simulation --max-stripe 1 --currency eur --eur-usd 2"), "120"));
+    for part in
+        ["2 needs cost 125.88 EUR a month (1,510.56 a year)", "need EUR a month", "a 42.46 aws/gp3", "total 125.88"]
+    {
+        assert!(text.contains(part), "`{part}` is missing from:\n{text}");
+    }
+    let current =
+        "plan --current aws/gp3,size=1TiB,iops=9000 --iops 9k --headroom 0 --currency eur --eur-usd 2 --no-simulation";
+    let text = flat(&planned(current, "120"));
+    assert!(text.contains(" for 55.96 EUR a month") && !text.contains("USD a month"), "{text}");
+    let unknown = run(&mut fathom(words(&format!("plan {file} --no-simulation --p99 3ms")))).expect_code(4).stdout;
+    assert!(flat(&unknown).starts_with("ANSWER 2 of 2 needs are unknown: a, b."), "{unknown}");
+    let csv = run(&mut fathom(words(&format!("plan {file} --no-simulation --p99 3ms --format csv")))).expect_code(4);
+    assert!(csv.stdout.lines().skip(1).all(|row| row.split(',').nth(1) == Some("unknown")), "{}", csv.stdout);
+}

@@ -16,7 +16,7 @@ const MACHINES: usize = 3;
 /// Returns which volume to buy, or why there is none.
 pub(super) fn answer(plan: &PlanResult) -> Answer {
     let ranking = &plan.ranking;
-    let Some(index) = ranking.best.or(ranking.first()) else { return impossible(plan) };
+    let Some(index) = ranking.chosen() else { return impossible(plan) };
     if ranking.meeting.is_empty() {
         return assumed(plan, index);
     }
@@ -324,7 +324,7 @@ pub(super) fn years(plan: &PlanResult) -> Vec<String> {
     if plan.years.is_empty() {
         return Vec::new();
     }
-    let Some(first) = plan.ranking.best.or(plan.ranking.first()).map(|index| &plan.candidates[index]) else {
+    let Some(first) = plan.ranking.chosen().map(|index| &plan.candidates[index]) else {
         return Vec::new();
     };
     let mut held = first;
@@ -354,7 +354,7 @@ pub(super) fn years(plan: &PlanResult) -> Vec<String> {
 
 /// Returns the volume for twice the load, with the factor of its price.
 pub(super) fn next_step(plan: &PlanResult) -> Option<String> {
-    let best = &plan.candidates[plan.ranking.best.or(plan.ranking.first())?];
+    let best = &plan.candidates[plan.ranking.chosen()?];
     if plan.need.demands().is_empty() {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use plan::current::{CurrentStep, WORTH_CHANGING, WORTH_REPLACING, usd};
 use plan::workload::LoadDoubt;
-use plan::{Candidate, UnmetNeed};
+use plan::{Candidate, Need, UnmetNeed};
 use results::answer::{Action, Answer, Outcome};
 use results::plan::current::{
     CurrentCandidate, CurrentNeed, CurrentPlanDocument, CurrentPlanResult, CurrentSource, CurrentVolume,
@@ -13,6 +13,7 @@ use results::stored::sorted;
 use units::{counted, significant};
 
 use super::figures::{self, failure, headroom_words, provisioned, region, size, time, whole};
+use super::html::month_head;
 use super::tables;
 use crate::answer::AnswerText;
 use crate::escape;
@@ -115,8 +116,10 @@ fn of_one(plan: &CurrentPlanResult, volume: &CurrentVolume) -> Answer {
             Answer { outcome: Outcome::Good, verdict, actions, basis }
         }
         (None, CurrentStep::Keep) => {
-            let price = usd(current)
-                .map_or_else(|| "; its price is unknown".to_owned(), |usd| format!(" for {} USD a month", amount(usd)));
+            let price = usd(current).map_or_else(
+                || "; its price is unknown".to_owned(),
+                |usd| format!(" for {} a month", figures::sum(&decision.need, usd)),
+            );
             let saved = if usd(current).is_some() { format!("; {}", no_saving()) } else { String::new() };
             let verdict = match implied(volume) {
                 Some(implied) => format!("{implied}: keep {name}{}{saved}.", price.replacen(" for ", ", ", 1)),
@@ -125,7 +128,7 @@ fn of_one(plan: &CurrentPlanResult, volume: &CurrentVolume) -> Answer {
             let more = decision.with_headroom.as_ref().map(|change| {
                 let headroom = significant(100.0 * decision.need.headroom, 2);
                 let words = format!("For {headroom}% headroom, {}", differences(current, change));
-                with_command(words + &more_usd(current, change), CurrentStep::Resize, current, change)
+                with_command(words + &more_usd(&decision.need, current, change), CurrentStep::Resize, current, change)
             });
             let slower = slower_choice(volume).map(Action::from);
             Answer { outcome: Outcome::Good, verdict, actions: more.into_iter().chain(slower).collect(), basis }
@@ -149,11 +152,12 @@ fn of_several(plan: &CurrentPlanResult) -> Answer {
     let totals = plan.totals();
     let sums = match totals.usd_then - totals.usd_now {
         _ if totals.unpriced == count => ": no price is known".to_owned(),
-        more if more.abs() < 0.005 => format!(": {} USD a month", amount(totals.usd_now)),
+        more if more.abs() < 0.005 => format!(": {} a month", figures::sum(&plan.need, totals.usd_now)),
         more => {
             let less = if more < 0.0 { "less" } else { "more" };
-            let [now, then, by] = [totals.usd_now, totals.usd_then, more.abs()].map(amount);
-            format!(": {now} becomes {then} USD a month, {by} {less}")
+            let [now, then, by] =
+                [totals.usd_now, totals.usd_then, more.abs()].map(|usd| amount(plan.need.in_currency(usd)));
+            format!(": {now} becomes {then} {} a month, {by} {less}", plan.need.currency.code())
         }
     };
     let what = match changed {
@@ -204,9 +208,10 @@ fn of_several(plan: &CurrentPlanResult) -> Answer {
     let mut actions: Vec<Action> = doubt.map(measure).into_iter().collect();
     for volume in acted.iter().take(CHANGES) {
         let Some(change) = &volume.decision.change else { continue };
-        let more = volume.decision.usd_more().map_or_else(String::new, |usd| format!(", {} USD a month", signed(usd)));
+        let more =
+            volume.decision.usd_more().map_or_else(String::new, |usd| format!(", {} a month", signed(&plan.need, usd)));
         let words = format!("{}: {}{more}.", label(volume), step_words(volume, change));
-        actions.push(Action { what: words, command: command(volume, change) });
+        actions.extend(with_commands(words, commands(volume, change)));
     }
     let more = acted.len().saturating_sub(CHANGES);
     if more > 0 {
@@ -285,9 +290,9 @@ fn with_command(what: String, step: CurrentStep, from: &Candidate, to: &Candidat
 }
 
 /// Returns the difference of two prices: ` (+3.00 USD a month)`.
-fn more_usd(from: &Candidate, to: &Candidate) -> String {
+fn more_usd(need: &Need, from: &Candidate, to: &Candidate) -> String {
     let more = usd(to).zip(usd(from)).map(|(then, now)| then - now);
-    more.map_or_else(String::new, |more| format!(" ({} USD a month)", signed(more)))
+    more.map_or_else(String::new, |more| format!(" ({} a month)", signed(need, more)))
 }
 
 /// Says that no load is given; `None` if one is.
@@ -355,22 +360,26 @@ fn count(volume: &CurrentVolume) -> usize {
 
 /// Returns the difference of the prices: `: +35.00 USD a month (193.84 becomes 228.84)`.
 fn becomes(volume: &CurrentVolume) -> String {
+    let need = &volume.decision.need;
     match (volume.decision.usd_now(), volume.decision.usd_then()) {
         (Some(now), Some(then)) => {
-            format!(": {} USD a month ({} becomes {})", signed(then - now), amount(now), amount(then))
+            let [before, after] = [now, then].map(|usd| amount(need.in_currency(usd)));
+            format!(": {} a month ({before} becomes {after})", signed(need, then - now))
         }
-        (None, Some(then)) => format!(": {} USD a month; the price now is unknown", amount(then)),
-        (Some(now), None) => format!(": its price is unknown, now {} USD a month", amount(now)),
+        (None, Some(then)) => format!(": {} a month; the price now is unknown", figures::sum(need, then)),
+        (Some(now), None) => format!(": its price is unknown, now {} a month", figures::sum(need, now)),
         (None, None) => ": no price is known".to_owned(),
     }
 }
 
-fn signed(usd: f64) -> String {
-    match usd {
-        usd if usd.abs() < 0.005 => "0.00".to_owned(),
-        usd if usd < 0.0 => format!("-{}", amount(-usd)),
-        usd => format!("+{}", amount(usd)),
-    }
+/// Formats a difference of US dollars in the currency of totals: `+35.00 USD`.
+fn signed(need: &Need, usd: f64) -> String {
+    let sign = match usd {
+        usd if usd.abs() < 0.005 => "",
+        usd if usd < 0.0 => "-",
+        _ => "+",
+    };
+    format!("{sign}{}", figures::sum(need, usd.abs()))
 }
 
 /// Says which requirements the present volume misses, as a sentence.
@@ -392,9 +401,9 @@ fn slower_choice(volume: &CurrentVolume) -> Option<String> {
     let bound = time(secs * 1.5).replace(' ', "");
     let name = figures::volumes(slower);
     Some(format!(
-        "If {} per operation suffices (--latency {bound}): {name} costs {} USD a month less.",
+        "If {} per operation suffices (--latency {bound}): {name} costs {} a month less.",
         time(secs),
-        amount(less)
+        figures::sum(&volume.decision.need, less)
     ))
 }
 
@@ -422,24 +431,33 @@ fn wider(volume: &CurrentVolume) -> String {
     }
 }
 
-/// Returns the command of a change, if the provider has one.
-fn command(volume: &CurrentVolume, change: &Candidate) -> Option<String> {
-    let (step, current) = (volume.decision.step, &volume.decision.current);
-    changes::commands(step, current, change).into_iter().next()
+/// Returns the commands of a change; none where the provider has none.
+fn commands(volume: &CurrentVolume, change: &Candidate) -> Vec<String> {
+    changes::commands(volume.decision.step, &volume.decision.current, change)
+}
+
+/// Returns an action for each command, the first with the words.
+fn with_commands(what: String, commands: Vec<String>) -> Vec<Action> {
+    let mut commands = commands.into_iter();
+    let first = Action { what, command: commands.next() };
+    std::iter::once(first)
+        .chain(commands.map(|command| Action { what: String::new(), command: Some(command) }))
+        .collect()
 }
 
 fn actions(volume: &CurrentVolume, change: &Candidate) -> Vec<Action> {
     let step = volume.decision.step;
     let what = match step {
         CurrentStep::Replace => "Copy the data to a new volume, then delete the old one:".to_owned(),
-        _ if command(volume, change).is_none() => "Change it with the provider's tools.".to_owned(),
+        _ if commands(volume, change).is_empty() => "Change it with the provider's tools.".to_owned(),
         _ if count(volume) > 1 => format!("For each of {}:", volumes_words(count(volume))),
         _ => String::new(),
     };
-    let mut actions = vec![Action { what, command: command(volume, change) }];
+    let mut actions = with_commands(what, commands(volume, change));
     if let Some((step, found)) = &volume.decision.in_place {
         let current = &volume.decision.current;
-        let words = format!("Or {}", change_words(*step, current, found)) + &more_usd(current, found);
+        let words =
+            format!("Or {}", change_words(*step, current, found)) + &more_usd(&volume.decision.need, current, found);
         actions.push(with_command(words, *step, current, found));
     }
     if volume.source == CurrentSource::Terraform {
@@ -536,8 +554,8 @@ fn ordered(plan: &CurrentPlanResult) -> Vec<&CurrentVolume> {
     volumes
 }
 
-fn money(usd: Option<f64>) -> String {
-    usd.map_or_else(|| "unknown".to_owned(), amount)
+fn money(need: &Need, usd: Option<f64>) -> String {
+    usd.map_or_else(|| "unknown".to_owned(), |usd| amount(need.in_currency(usd)))
 }
 
 /// Describes a volume without its type: `2,048 GiB, 9,000 IOPS`.
@@ -556,13 +574,14 @@ fn table(plan: &CurrentPlanResult, most: usize) -> PageBlock {
         vec![
             label(volume),
             step_name(volume).to_owned(),
-            money(decision.usd_now()),
-            money(usd_then),
+            money(&plan.need, decision.usd_now()),
+            money(&plan.need, usd_then),
             setting(&decision.current),
             then.map_or_else(|| "-".to_owned(), setting),
         ]
     };
-    let head = ["volume", "step", "USD now", "USD then", "now", "then"];
+    let [now, then] = ["now", "then"].map(|when| format!("{} {when}", plan.need.currency.code()));
+    let head = ["volume", "step", &now, &then, "now", "then"];
     PageBlock::table(&head, &[2, 3], ordered(plan).into_iter().take(most).map(row).collect())
 }
 
@@ -574,7 +593,7 @@ fn compared(volume: &CurrentVolume) -> PageBlock {
         vec![
             when.to_owned(),
             setting(candidate),
-            money(usd(candidate)),
+            money(&volume.decision.need, usd(candidate)),
             dash(candidate.mean_secs.map(time)),
             dash(headroom.filter(|_| candidate.failures.is_empty())),
         ]
@@ -583,7 +602,7 @@ fn compared(volume: &CurrentVolume) -> PageBlock {
     let mut rows = vec![row("now", &decision.current)];
     rows.extend(decision.change.as_ref().map(|change| row("then", change)));
     rows.extend(decision.with_headroom.as_ref().map(|change| row("with headroom", change)));
-    PageBlock::table(&["", "volume", "USD a month", "latency", "load"], &[2, 3], rows)
+    PageBlock::table(&["", "volume", &month_head(&decision.need), "latency", "load"], &[2, 3], rows)
 }
 
 /// Returns a change with its command.
@@ -591,7 +610,7 @@ fn change_blocks(volume: &CurrentVolume) -> Vec<PageBlock> {
     let Some(change) = volume.decision.change.as_ref().filter(|_| volume.is_changed()) else { return Vec::new() };
     let words = step_words(volume, change) + &becomes(volume);
     let words = PageBlock::Text(format!("{}: {words}.", label(volume)));
-    std::iter::once(words).chain(command(volume, change).map(PageBlock::Code)).collect()
+    std::iter::once(words).chain(commands(volume, change).into_iter().map(PageBlock::Code)).collect()
 }
 
 fn missed(volume: &CurrentVolume) -> Option<String> {
@@ -627,7 +646,7 @@ pub(crate) fn csv(plan: &CurrentPlanResult) -> String {
             escape::csv(current.limit.as_ref().map_or("", |cap| &cap.name)),
             number(Some(current.rate)),
             escape::csv(&why.join("; ")),
-            escape::csv(&change.and_then(|change| command(volume, change)).unwrap_or_default()),
+            escape::csv(&change.map_or_else(Vec::new, |change| commands(volume, change)).join("; ")),
         ];
         out.push_str(&fields.join(","));
         out.push('\n');
@@ -672,7 +691,7 @@ fn document(volume: &CurrentVolume) -> CurrentVolumeDocument<'_> {
         in_place: decision.in_place.as_ref().map(|(_, found)| candidate(found)),
         slower: decision.slower.as_ref().map(candidate),
         usd_more_per_month: if volume.doubt.is_some() { None } else { decision.usd_more() },
-        commands: change.map_or_else(Vec::new, |change| changes::commands(decision.step, &decision.current, change)),
+        commands: change.map_or_else(Vec::new, |change| commands(volume, change)),
         rule: rule.map(str::to_owned),
     }
 }

@@ -87,7 +87,8 @@ pub(super) fn compared(plan: &PlanResult, ranked: &[usize], most: usize, with_li
         let candidate = &plan.candidates[*index];
         let front = if plan.ranking.front.contains(index) { " *" } else { "" };
         let dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
-        let mut row = vec![format!("{}{front}", figures::kind(candidate)), size(candidate), month(candidate)];
+        let mut row =
+            vec![format!("{}{front}", figures::kind(candidate)), size(candidate), month(&plan.need, candidate)];
         row.extend(with_machine.then(|| dash(figures::machine(candidate).map(str::to_owned))));
         row.push(dash(candidate.mean_secs.map(time)));
         row.extend(percentile.map(|_| dash(candidate.percentile_secs.map(time))));
@@ -117,7 +118,7 @@ fn prices(plan: &PlanResult) -> PageBlock {
             });
         let lacks =
             money.lacks.as_ref().map_or_else(String::new, |lacks| format!("; excludes {lacks} (price unknown)"));
-        vec![figures::kind(candidate), month(candidate), holds(money), per_unit, split(money) + &lacks]
+        vec![figures::kind(candidate), month(&plan.need, candidate), holds(money), per_unit, split(money) + &lacks]
     };
     let month_head = month_head(&plan.need);
     let head = ["volume", &month_head, "region, date", "USD", "parts"];
@@ -127,7 +128,7 @@ fn prices(plan: &PlanResult) -> PageBlock {
 /// Lists other volumes that a buyer may prefer.
 fn alternatives(plan: &PlanResult) -> Vec<String> {
     let ranking = &plan.ranking;
-    let Some(best) = ranking.best.or(ranking.first()) else { return Vec::new() };
+    let Some(best) = ranking.chosen() else { return Vec::new() };
     let best_one = &plan.candidates[best];
     let named = |label: &str, index: usize| {
         let candidate = &plan.candidates[index];
@@ -156,12 +157,12 @@ pub(super) fn month_head(need: &plan::Need) -> String {
     format!("{} a month", need.currency.code())
 }
 
-/// Returns the price of a candidate as a cell: `> 67.20` if it is incomplete.
-pub(super) fn month(candidate: &Candidate) -> String {
+/// Returns the price of a candidate as a cell, in the currency of a need: `> 67.20` if it is incomplete.
+pub(super) fn month(need: &plan::Need, candidate: &Candidate) -> String {
     let Some(money) = &candidate.price else { return "unknown".to_owned() };
     let own = figures::own_currency(money).map_or_else(String::new, |own| format!(" ({own})"));
     let least = if money.whole() { "" } else { "> " };
-    format!("{least}{}{own}", amount(money.per_month))
+    format!("{least}{}{own}", amount(need.in_currency(money.usd_per_month)))
 }
 
 /// Lists the assumptions behind the figures.

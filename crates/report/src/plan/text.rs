@@ -1,5 +1,6 @@
 //! A plan as text for a terminal: the answer and a comparison; the whole page with details.
 
+use plan::Ranking;
 use results::plan::PlanResult;
 
 use super::{answer, figures, page};
@@ -26,18 +27,7 @@ pub(crate) fn text(plan: &PlanResult, style: SheetStyle, shows_arithmetic: bool)
     let mut sheet = Sheet::new(style.readable(), 0);
     whole.answer.write(&mut sheet);
     sheet.gap();
-    for (ranked, head) in
-        [(&plan.ranking.meeting, None), (&plan.ranking.may_meet, Some("May meet it, latency assumed:"))]
-    {
-        if ranked.is_empty() {
-            continue;
-        }
-        if let Some(head) = head {
-            sheet.paragraph(head, None);
-        }
-        super::html::compared(plan, ranked, COMPARED, false).write(&mut sheet);
-        sheet.gap();
-    }
+    write_ranked(&mut sheet, &plan.ranking, |ranked| super::html::compared(plan, ranked, COMPARED, false));
     for year in answer::years(plan) {
         sheet.paragraph(&year, None);
     }
@@ -57,6 +47,19 @@ pub(crate) fn text(plan: &PlanResult, style: SheetStyle, shows_arithmetic: bool)
     sheet.paragraph(&line, Some(Tone::Faint));
     sheet.aside(0, figures::NOT_CONSIDERED);
     sheet.finish()
+}
+
+/// Writes the tables of the volumes that meet a need, and of those that may.
+pub(super) fn write_ranked(sheet: &mut Sheet, ranking: &Ranking, table: impl Fn(&[usize]) -> PageBlock) {
+    if !ranking.meeting.is_empty() {
+        table(&ranking.meeting).write(sheet);
+        sheet.gap();
+    }
+    if !ranking.may_meet.is_empty() {
+        sheet.paragraph("May meet it, latency assumed:", None);
+        table(&ranking.may_meet).write(sheet);
+        sheet.gap();
+    }
 }
 
 /// Wraps lines that keep their indent, two columns deeper.

@@ -1,6 +1,6 @@
 //! Plans for several needs, with one total, and their document.
 
-use plan::{Candidate, Need, Ranking};
+use plan::{Candidate, Currency, Need, Ranking};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ pub enum NeedPlan {
 pub enum NeedStatus {
     /// No volume meets it.
     Unmet,
-    /// The measured load is not the need: a volume for at least that load is chosen.
+    /// The measured load is not the need, or only an assumed latency keeps its bound: a volume is chosen all the same.
     Unknown,
     /// A volume meets it.
     Met,
@@ -88,7 +88,7 @@ impl PlannedNeed {
     /// Returns the chosen volume; `None` if no volume meets the need.
     #[must_use]
     pub fn chosen(&self) -> Option<&Candidate> {
-        let index = self.ranking().best.or(self.ranking().meeting.first().copied())?;
+        let index = self.ranking().chosen()?;
         match &self.plan {
             NeedPlan::Load(plan) => plan.candidates.get(index),
             NeedPlan::Trace(plan) => plan.candidates.get(index).map(|one| &one.candidate),
@@ -100,6 +100,7 @@ impl PlannedNeed {
     pub fn status(&self) -> NeedStatus {
         match (&self.plan, self.chosen()) {
             (_, None) => NeedStatus::Unmet,
+            _ if self.ranking().meeting.is_empty() => NeedStatus::Unknown,
             (NeedPlan::Load(plan), _) if plan.doubt.is_some() => NeedStatus::Unknown,
             _ => NeedStatus::Met,
         }
@@ -110,6 +111,15 @@ impl NeedsResult {
     /// Returns the needs of a status, in the order of the file.
     pub fn of_status(&self, status: NeedStatus) -> impl Iterator<Item = &PlannedNeed> + Clone {
         self.needs.iter().filter(move |need| need.status() == status)
+    }
+
+    /// Returns a need with the currency of totals: US dollars if the needs have different ones.
+    #[must_use]
+    pub fn in_one_currency(&self) -> Need {
+        let mut needs = self.needs.iter().map(PlannedNeed::need);
+        let first = needs.next().cloned().unwrap_or_default();
+        let is_same = needs.all(|need| need.currency == first.currency && need.exchange == first.exchange);
+        if is_same { first } else { Need { currency: Currency::default(), ..first } }
     }
 
     /// Returns the cost of all chosen volumes and machines, as far as it is known.

@@ -26,14 +26,14 @@ pub(crate) struct Declarations<'a>(Vec<Declaration<'a>>);
 
 impl<'a> Declarations<'a> {
     pub(crate) fn of_load(plan: &'a PlanResult) -> Self {
-        let index = plan.ranking.best.or(plan.ranking.meeting.first().copied());
+        let index = plan.ranking.chosen();
         let chosen = index.and_then(|index| plan.candidates.get(index));
         let status = if plan.doubt.is_some() { NeedStatus::Unknown } else { NeedStatus::Met };
         Self(vec![Declaration::new(None, (chosen, status), DeclaredPlan::Load(plan))])
     }
 
     pub(crate) fn of_trace(plan: &'a TracePlanResult) -> Self {
-        let index = plan.ranking.best.or(plan.ranking.meeting.first().copied());
+        let index = plan.ranking.chosen();
         let chosen = index.and_then(|index| plan.candidates.get(index)).map(|one| &one.candidate);
         Self(vec![Declaration::new(None, (chosen, NeedStatus::Met), DeclaredPlan::Trace(plan))])
     }

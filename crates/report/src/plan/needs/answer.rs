@@ -58,8 +58,9 @@ fn cost(result: &NeedsResult, count: usize) -> Option<String> {
         0 => String::new(),
         _ => format!("; price unknown or incomplete: {}", names(unpriced.into_iter())),
     };
-    let (month, year) = (amount(total.usd_per_month), amount(total.usd_per_year));
-    Some(format!("{subject} {verb} {}{month} USD a month ({year} a year){why}.", if least { "at least " } else { "" }))
+    let need = result.in_one_currency();
+    let (month, year) = (figures::sum(&need, total.usd_per_month), amount(need.in_currency(total.usd_per_year)));
+    Some(format!("{subject} {verb} {}{month} a month ({year} a year){why}.", if least { "at least " } else { "" }))
 }
 
 /// Reports whether the total is less than what the needs with a volume cost.

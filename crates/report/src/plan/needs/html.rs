@@ -1,5 +1,6 @@
 //! Plans for several needs as a page: a table with the total, then the plan of each need.
 
+use plan::Need;
 use results::answer::Action;
 use results::plan::needs::{NeedPlan, NeedStatus, NeedsResult, PlannedNeed};
 use units::{counted, significant};
@@ -56,29 +57,31 @@ fn lowered(name: &str) -> String {
 /// Lists the first needs with what is chosen for each, those that are not met first, and the total.
 pub(super) fn table(result: &NeedsResult, most: usize) -> PageBlock {
     let has_machines = result.needs.iter().any(|need| need.chosen().is_some_and(|one| figures::machine(one).is_some()));
-    let mut head = vec!["need", "USD a month", "volumes"];
+    let need = result.in_one_currency();
+    let month_head = html::month_head(&need);
+    let mut head = vec!["need", &month_head, "volumes"];
     head.extend(has_machines.then_some("machine"));
     head.extend(["region", "headroom", "status"]);
     let mut ordered: Vec<&PlannedNeed> = result.needs.iter().collect();
     ordered.sort_by_key(|need| need.status());
-    let mut rows: Vec<Vec<String>> = ordered.into_iter().take(most).map(|need| row(need, has_machines)).collect();
+    let mut rows: Vec<Vec<String>> = ordered.into_iter().take(most).map(|one| row(one, &need, has_machines)).collect();
     if result.needs.len() > 1 {
         let least = if answer::is_lower_bound(result) { "> " } else { "" };
         let mut total = vec![String::new(); head.len()];
         total[0] = "total".to_owned();
-        total[1] = format!("{least}{}", amount(result.total().usd_per_month));
+        total[1] = format!("{least}{}", amount(need.in_currency(result.total().usd_per_month)));
         rows.push(total);
     }
     let numbers: Vec<usize> =
-        (0..head.len()).filter(|column| ["USD a month", "headroom"].contains(&head[*column])).collect();
+        (0..head.len()).filter(|column| [month_head.as_str(), "headroom"].contains(&head[*column])).collect();
     PageBlock::table(&head, &numbers, rows)
 }
 
-fn row(need: &PlannedNeed, has_machines: bool) -> Vec<String> {
+fn row(need: &PlannedNeed, total: &Need, has_machines: bool) -> Vec<String> {
     let chosen = need.chosen();
     let mut row = vec![
         need.name.clone(),
-        chosen.map_or_else(|| "-".to_owned(), html::month),
+        chosen.map_or_else(|| "-".to_owned(), |one| html::month(total, one)),
         chosen.map(figures::volumes).unwrap_or_default(),
     ];
     let machine = chosen.and_then(|one| {
@@ -100,20 +103,25 @@ fn headroom(need: &PlannedNeed) -> Option<String> {
             chosen.limit.as_ref().map(|_| figures::headroom_words(chosen.headroom).replace(" headroom", ""))
         }
         NeedPlan::Trace(plan) => {
-            let index = plan.ranking.best.or(plan.ranking.meeting.first().copied())?;
+            let index = plan.ranking.chosen()?;
             let margin = plan.candidates[index].margin.as_ref()?;
             Some(format!("{}{}x", if margin.is_open { ">" } else { "" }, significant(margin.factor, 3)))
         }
     }
 }
 
+/// Why a need is unknown whose load is known.
+const ASSUMED: &str = "only an assumed latency keeps the bound";
+
 /// Returns the status with its reason: `unmet: no volume sustains 48,000 IOPS`.
 pub(super) fn status(need: &PlannedNeed) -> String {
     let status = need.status();
     let reason = match (status, &need.plan) {
         (NeedStatus::Met, _) => None,
+        (NeedStatus::Unknown, NeedPlan::Trace(_)) => Some(ASSUMED.to_owned()),
         (_, NeedPlan::Load(plan)) => match (&plan.doubt, plan.ranking.impossible.first()) {
             (Some(doubt), _) if status == NeedStatus::Unknown => Some(figures::doubt(doubt)),
+            _ if status == NeedStatus::Unknown => Some(ASSUMED.to_owned()),
             (_, Some(nearest)) => Some(format!("no volume {}", figures::lacked(&nearest.failure))),
             _ => figures::only_together(plan).map(str::to_owned),
         },

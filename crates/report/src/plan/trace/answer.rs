@@ -17,7 +17,7 @@ pub(super) fn answer(plan: &TracePlanResult) -> Answer {
     let accuracy = accuracy(plan).trim_end_matches('.').to_owned();
     let basis: Vec<String> =
         [load(plan), requirements(plan)].into_iter().chain(cautions(plan)).chain([accuracy]).collect();
-    let Some(index) = ranking.best.or(ranking.first()) else {
+    let Some(index) = ranking.chosen() else {
         return Answer { basis, ..Answer::new(Outcome::Bad, impossible(plan)) };
     };
     let best = &plan.candidates[index];
@@ -66,7 +66,7 @@ fn impossible(plan: &TracePlanResult) -> String {
 
 /// Returns the volume for twice the load, with the factor of its price.
 pub(super) fn next_step(plan: &TracePlanResult) -> Option<String> {
-    let best = &plan.candidates[plan.ranking.best.or(plan.ranking.first())?];
+    let best = &plan.candidates[plan.ranking.chosen()?];
     let Some(next) = &plan.next_step else { return Some("Twice the load: no priced volume sustains it.".to_owned()) };
     let factor =
         next.candidate.known_price().zip(best.candidate.known_price()).map_or_else(String::new, |(next, best)| {

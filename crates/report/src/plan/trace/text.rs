@@ -5,6 +5,7 @@ use results::plan::TracePlanResult;
 use super::{answer, html, page};
 use crate::answer::AnswerText;
 use crate::plan::figures;
+use crate::plan::text::write_ranked;
 use crate::sheet::{Sheet, SheetStyle, Tone};
 
 /// Maximum number of volumes that are compared without `--details`.
@@ -18,18 +19,7 @@ pub(crate) fn text(plan: &TracePlanResult, style: SheetStyle) -> String {
     let mut sheet = Sheet::new(style.readable(), 0);
     whole.answer.write(&mut sheet);
     sheet.gap();
-    for (ranked, head) in
-        [(&plan.ranking.meeting, None), (&plan.ranking.may_meet, Some("May meet it, latency assumed:"))]
-    {
-        if ranked.is_empty() {
-            continue;
-        }
-        if let Some(head) = head {
-            sheet.paragraph(head, None);
-        }
-        html::all(plan, ranked, COMPARED).write(&mut sheet);
-        sheet.gap();
-    }
+    write_ranked(&mut sheet, &plan.ranking, |ranked| html::all(plan, ranked, COMPARED));
     if let Some(next) = answer::next_step(plan) {
         sheet.paragraph(&next, None);
     }
